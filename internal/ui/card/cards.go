@@ -310,11 +310,11 @@ func (cs *Cards) removeGone(snap *engine.Snapshot) {
 func (cs *Cards) takeDown(s *slot) {
 	if s.over {
 		cs.sendAction(s, engine.ActionLeave)
+		cs.pointer.onCard = false
 	}
 	if s.keyboard.active {
 		cs.sendAction(s, engine.ActionKeyboardGone)
 	}
-	cs.pointer.onCard = cs.pointer.onCard && !s.over
 	if s.dragStart != nil {
 		cs.hideFrame()
 	}
