@@ -53,6 +53,10 @@ var storyTexts = map[string]string{
 		shows 0201234567 Aalst+Bakker+Zwart answered strip
 		end a
 		history - ended`,
+	"an outgoing call that is passed on, before anybody has called": `
+		call a 101
+		caller a 0201234567
+		shows 0201234567 Aalst+Bakker+Zwart ringing strip`,
 	"passed on under the pointer: the person at once, the size later": `
 		ring a 101
 		answer a
@@ -222,6 +226,8 @@ var storyTexts = map[string]string{
 		shows 101 internal reported strip
 		caller a@bare 0612345678
 		shows 0612345678 Vries ringing
+		wait 61s
+		shows 0612345678 Vries ringing
 		answer a@bare
 		wait 2h
 		shows 0612345678 Vries answered strip`,
@@ -351,6 +357,7 @@ var storyTexts = map[string]string{
 		ring a 0612345678
 		answer a
 		end a
+		unfold 1
 		ring b 101
 		ring c 102
 		ring d 103

@@ -223,6 +223,10 @@ func TestPressedHereReleasedThere(t *testing.T) {
 	h.PointerReleased(openAt, window.Left)
 	h.PointerPressed(openAt, window.Right)
 	h.PointerReleased(openAt, window.Right)
+	h.PointerMoved(openAt)
+	r.pass(time.Second)
+	h.PointerPressed(openAt, window.Left)
+	h.PointerReleased(image.Pt(200, 60), window.Left) // where nothing is
 	h.PointerLeft()
 	r.none(engine.ActionOpen)
 }

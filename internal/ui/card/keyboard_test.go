@@ -239,6 +239,10 @@ func TestEnterOpensWhatIsInFocus(t *testing.T) {
 	if len(seen) != 6 { // open, copy, copy relation number, pass on, not this, close
 		t.Fatalf("Tab reaches %d things: %v", len(seen), seen)
 	}
+	stops := r.cs.slots[0].tabStops()
+	if last := stops[len(stops)-1]; last != cardEffect(gallery(t)["found"], engine.ActionClose) {
+		t.Errorf("Tab comes last to %+v, not to the close button", last)
+	}
 }
 
 func TestRowsByKeys(t *testing.T) {
@@ -248,6 +252,10 @@ func TestRowsByKeys(t *testing.T) {
 	r.pass(time.Second)
 	r.keys(window.KeyEnter)
 	r.opens("nothing was chosen")
+	r.keys(window.KeyTab)
+	if got, want := r.focus(0), r.cs.slots[0].tabStops()[0]; got != want {
+		t.Errorf("Tab comes first to %+v, not to %+v", got, want)
+	}
 	r.types("3")
 	r.keys(window.KeyDown, window.KeyDown, window.KeyDown, window.KeyUp, window.KeyEnter)
 	r.opens("a digit and Enter", 2, 1)
