@@ -98,8 +98,8 @@ func TestFailureIsNotNobodyAndIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestPausesBetweenAttempts checks that a hub that fails is asked again after one, two and
-// then every four seconds, and no more once the call is over.
+// TestPausesBetweenAttempts checks that a hub that fails is asked again no later than after one,
+// two and then every four seconds, and that the card stops saying so once the call is over.
 func TestPausesBetweenAttempts(t *testing.T) {
 	b := start(t, nil)
 	b.hub.reply[known] = func(context.Context) ([]contact.Contact, error) {

@@ -16,6 +16,7 @@ import (
 //	hover 1, leave 1, open 1 0, not-this 1 0, undo 1, close 1, unfold 1, look-up 1
 //	show-last, show 2               the card of the last call, of the one before it
 //	first …                          the caller on the hotkey's card
+//	last …                           the last call's number
 //	keyboard 1, keyboard-gone 1
 //	shows …                          the cards, with " / " between them, or nothing
 //	opened …                         what browsers were asked to open since
@@ -29,6 +30,7 @@ var storyTexts = map[string]string{
 		shows 101 internal ringing
 		caller a 0612345678 name=Vries via=Receptie
 		shows 0612345678 Vries ringing via=Receptie
+		last 0612345678
 		answer a
 		shows 0612345678 Vries answered via=Receptie
 		end a
@@ -56,7 +58,8 @@ var storyTexts = map[string]string{
 	"an outgoing call that is passed on, before anybody has called": `
 		call a 101
 		caller a 0201234567
-		shows 0201234567 Aalst+Bakker+Zwart ringing strip`,
+		shows 0201234567 Aalst+Bakker+Zwart ringing strip
+		last nobody`,
 	"passed on under the pointer: the person at once, the size later": `
 		ring a 101
 		answer a

@@ -97,6 +97,12 @@ func (s *storyRun) tell(words []string) error {
 			}
 		}
 		return differ(got, rest)
+	case "last":
+		got := "nobody"
+		if last := s.e.Snapshot().LastCall; last != nil {
+			got = last.Number.ClipboardText()
+		}
+		return differ(got, rest)
 	case "show-last":
 		if last := s.e.Snapshot().LastCall; last != nil {
 			s.e.Do(Action{Kind: ActionShow, Card: last.Card})
