@@ -120,8 +120,8 @@ func (h *windowUser) use(window string) {
 	at = h.painted(window+" is painted at its least size", id)
 	h.shot(strings.ReplaceAll(t.Name(), "/", "-") + "-" + window + "-least")
 	if !whole[window] {
-		p := at.Min.Add(image.Pt(at.Dx()*2/3, at.Dy()/2))
-		h.Move(p.X, p.Y) // the move alone may change what is below the pointer
+		p := at.Min.Add(image.Pt(at.Dx()*2/3, at.Dy()*5/8)) // below a header
+		h.Move(p.X, p.Y)                                    // the move alone may change what is below the pointer
 		was, n := h.Crop(image.Rectangle{p, p}.Inset(-60*h.scale).Intersect(at)), 0
 		h.Until(window+" scrolls", func() bool {
 			h.Click(p.X, p.Y, 5)

@@ -134,7 +134,7 @@ func AtLeast(width float32) fyne.Layout {
 const headLeast = 64
 
 // WithHeader returns a header with its content below, usually a list. A large header
-// scrolls rather than leaving no room for the content.
+// scrolls rather than leaving no room for the content. Tab reaches the content first.
 func WithHeader(head, body fyne.CanvasObject) *fyne.Container {
 	least := func([]fyne.CanvasObject) fyne.Size {
 		a, b := head.MinSize(), body.MinSize()
@@ -145,13 +145,13 @@ func WithHeader(head, body fyne.CanvasObject) *fyne.Container {
 	top := container.New(funcLayout{func([]fyne.CanvasObject) fyne.Size { return head.MinSize() },
 		func(o []fyne.CanvasObject, size fyne.Size) { o[0].Resize(size) }}, container.NewVScroll(head))
 	return container.New(funcLayout{least, func(o []fyne.CanvasObject, size fyne.Size) {
-		o[0].Resize(fyne.NewSize(size.Width, 0)) // wrapping text computes its height
+		top.Resize(fyne.NewSize(size.Width, 0)) // wrapping text computes its height
 		high := min(head.MinSize().Height, max(headLeast, size.Height-max(RowHeight, body.MinSize().Height)))
-		o[0].Resize(fyne.NewSize(size.Width, high))
-		o[0].Move(fyne.NewPos(0, 0))
-		o[1].Resize(fyne.NewSize(size.Width, max(0, size.Height-high)))
-		o[1].Move(fyne.NewPos(0, high))
-	}}, top, body)
+		top.Resize(fyne.NewSize(size.Width, high))
+		top.Move(fyne.NewPos(0, 0))
+		body.Resize(fyne.NewSize(size.Width, max(0, size.Height-high)))
+		body.Move(fyne.NewPos(0, high))
+	}}, body, top)
 }
 
 // Footer returns a window's buttons, placed below what scrolls, so that
