@@ -24,8 +24,8 @@
 //     leads to a configurable address; by default to a page that says what would open.
 //   - A login lasts ten hours from its start, however busy the user is. After five wrong
 //     passwords for a name from one network (/24, /64), the wait doubles with every further
-//     one, from a second up to five minutes. A browser in which the user has logged in before
-//     has its own tries.
+//     one, from a second up to five minutes. Browsers in which the user has logged in before
+//     have further tries.
 //
 // # Goroutines
 //

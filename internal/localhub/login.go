@@ -83,11 +83,16 @@ func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request, _ User) error {
 // tryPassword reports whether the password is the user's. With a wait, it was not
 // checked: too many wrong ones were tried.
 func (h *Hub) tryPassword(r *http.Request, name, password string) (ok bool, wait time.Duration, err error) {
-	who := guesser{name: name}
-	if !h.isKnown(r, name) {
-		who.network = network(r.RemoteAddr)
+	who, now := guesser{name: name}, h.now()
+	known := h.isKnown(r, name)
+	if known {
+		wait = h.guard.try(who, now)
 	}
-	if wait := h.guard.try(who, h.now()); wait > 0 {
+	if !known || wait > 0 {
+		who.network = network(r.RemoteAddr)
+		wait = h.guard.try(who, now)
+	}
+	if wait > 0 {
 		return false, wait, nil
 	}
 	if ok, err = h.checkPassword(r.Context(), name, password); ok {
@@ -132,14 +137,14 @@ const (
 
 // guard slows down guessing: after five wrong passwords the wait doubles with every further
 // one, from a second up to five minutes. It counts for each name and network, so that
-// nobody can lock out a user elsewhere.
+// nobody can lock out a user elsewhere, and once more for the browsers known for that user.
 type guard struct {
 	mu  sync.Mutex
 	all map[guesser]guesses
 }
 
-// guesser is who tries passwords for a name: a network or, without one, the browsers in
-// which that user has logged in before.
+// guesser is who tries passwords for a name: a network or, without one, all browsers in
+// which that user has logged in before. Those may also use the tries of their network.
 type guesser struct {
 	name    string
 	network netip.Prefix

@@ -98,3 +98,27 @@ func TestRightPasswordGetsIn(t *testing.T) {
 		t.Errorf("with another: %d", status)
 	}
 }
+
+// TestSharedBrowserLocksNobodyOut checks that a colleague who guesses in a browser where the
+// user has logged in leaves that user the tries of every network.
+func TestSharedBrowserLocksNobodyOut(t *testing.T) {
+	h := must.Get(Start(t.Context(), Config{Now: newClock().Now}))(t)
+	defer h.Close()
+	const password, office, home = "een-wachtwoord", "192.0.2.1:1", "198.51.100.1:1"
+	must.Do(t, h.AddUser(t.Context(), "anna", password, false))
+	known := map[string]string{}
+	if status := attempt(h, known, home, password); status != http.StatusSeeOther {
+		t.Fatalf("status %d", status)
+	}
+	for i := range 2 * freeGuesses {
+		if status := attempt(h, known, office, "fout"); status != http.StatusUnauthorized {
+			t.Fatalf("attempt %d: %d", i, status)
+		}
+	}
+	if status := attempt(h, known, office, password); status != http.StatusTooManyRequests {
+		t.Errorf("after all tries: %d", status)
+	}
+	if status := attempt(h, known, home, password); status != http.StatusSeeOther {
+		t.Errorf("from elsewhere: %d", status)
+	}
+}

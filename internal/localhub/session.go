@@ -210,8 +210,8 @@ func (h *Hub) beginSession(ctx context.Context, w http.ResponseWriter, user stri
 const knownLife = 90 * 24 * time.Hour
 
 // isKnown reports whether the user has logged in with the request's
-// browser before. This gives no access, but such a browser has its
-// own tries, which others guessing the user's password cannot use up.
+// browser before. This gives no access, but such browsers have further
+// tries, which those who guess from other browsers cannot use up.
 func (h *Hub) isKnown(r *http.Request, user string) bool {
 	return hmac.Equal([]byte(h.cookie(r, "known")), []byte(h.knownToken(user)))
 }
