@@ -95,8 +95,12 @@ func (h *Hub) tryPassword(r *http.Request, name, password string) (ok bool, wait
 	if wait > 0 {
 		return false, wait, nil
 	}
-	if ok, err = h.checkPassword(r.Context(), name, password); ok {
+	ok, err = h.checkPassword(r.Context(), name, password)
+	switch {
+	case ok:
 		h.guard.forgive(who)
+	case err != nil: // it was not checked
+		h.guard.refund(who)
 	}
 	return ok, 0, err
 }
@@ -160,15 +164,15 @@ type guesses struct {
 func (g *guard) try(who guesser, now time.Time) (wait time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	t := g.all[who]
+	t, known := g.all[who]
 	if t.next.After(now) {
 		return t.next.Sub(now)
 	}
 	if now.Sub(t.last) > 2*longestWait {
 		t = guesses{}
 	}
-	if len(g.all) >= maxGuessers { // so many cannot be waiting: each would have cost five checks
-		maps.DeleteFunc(g.all, func(_ guesser, t guesses) bool { return !t.next.After(now) })
+	if !known && len(g.all) >= maxGuessers {
+		g.forgetSome(now)
 	}
 	t.tries, t.last = t.tries+1, now
 	if over := t.tries - freeGuesses; over >= 0 {
@@ -176,6 +180,31 @@ func (g *guard) try(who guesser, now time.Time) (wait time.Duration) {
 	}
 	g.all[who] = t
 	return 0
+}
+
+// forgetSome forgets at least half of the guessers, so that it is seldom needed: first those
+// who need not wait. More than half seldom do, since each of them has cost five checks.
+func (g *guard) forgetSome(now time.Time) {
+	maps.DeleteFunc(g.all, func(_ guesser, t guesses) bool { return !t.next.After(now) })
+	for who := range g.all {
+		if len(g.all) <= maxGuessers/2 {
+			return
+		}
+		delete(g.all, who)
+	}
+}
+
+// refund returns a try with which no password was checked.
+func (g *guard) refund(who guesser) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t := g.all[who]
+	if t.tries--; t.tries <= 0 {
+		delete(g.all, who)
+		return
+	}
+	t.next = time.Time{}
+	g.all[who] = t
 }
 
 // forgive returns all tries to one who knew the password.

@@ -1,6 +1,8 @@
 package localhub
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -44,6 +46,56 @@ func TestGuardLocksNobodyElseOut(t *testing.T) {
 	}
 	if g.try(from("anna", networks[0], 200), now) == 0 {
 		t.Error("who has to wait was forgotten")
+	}
+}
+
+// TestGuardForgets checks that the guard keeps a bounded number of guessers, however many
+// have to wait, and that the last one still has to.
+func TestGuardForgets(t *testing.T) {
+	g, now := guard{all: map[guesser]guesses{}}, time.Now()
+	for i := range 3 * maxGuessers {
+		who := guesser{name: fmt.Sprint("name", i)}
+		for range freeGuesses {
+			g.try(who, now)
+		}
+		if g.try(who, now) == 0 || len(g.all) > maxGuessers {
+			t.Fatalf("name %d need not wait, or %d are kept", i, len(g.all))
+		}
+	}
+}
+
+// TestOnlyCheckedPasswordsCount checks that a login that is given up before its password
+// is checked uses up no try.
+func TestOnlyCheckedPasswordsCount(t *testing.T) {
+	h := must.Get(Start(t.Context(), Config{Now: newClock().Now}))(t)
+	defer h.Close()
+	const password, from = "een-wachtwoord", "192.0.2.1:1"
+	must.Do(t, h.AddUser(t.Context(), "anna", password, false))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	givesUp := func() {
+		t.Helper()
+		r := (&http.Request{RemoteAddr: from}).WithContext(ctx)
+		if ok, wait, err := h.tryPassword(r, "anna", "fout"); ok || wait > 0 || !errors.Is(err, context.Canceled) {
+			t.Fatalf("%v, waits %v, %v", ok, wait, err)
+		}
+	}
+	for range 2 * freeGuesses {
+		givesUp()
+	}
+	if n := len(h.guard.all); n != 0 {
+		t.Errorf("%d kept", n)
+	}
+	for i := range freeGuesses {
+		if i == freeGuesses-1 { // the last try before the first wait
+			givesUp()
+		}
+		if status := attempt(h, map[string]string{}, from, "fout"); status != http.StatusUnauthorized {
+			t.Errorf("attempt %d: %d", i, status)
+		}
+	}
+	if status := attempt(h, map[string]string{}, from, password); status != http.StatusTooManyRequests {
+		t.Errorf("after all tries: %d", status)
 	}
 }
 
