@@ -89,7 +89,10 @@ func Start(ctx context.Context, cfg Config) (*Hub, error) {
 		return nil, err
 	}
 	h := &Hub{cfg: cfg, uploads: uploads{counts: map[string]int{}}}
-	h.logins = &logins{guard: guard{all: map[guesser]guesses{}}, hashing: make(chan struct{}, maxHashing), verifiedKey: []byte(newToken())}
+	h.logins = &logins{
+		guard: guard{all: map[guesser]guesses{}}, verifiedKey: []byte(newToken()),
+		waiting: make(chan struct{}, maxHashing+maxHashWaiting), hashing: make(chan struct{}, maxHashing),
+	}
 	h.faults = &Faults{hub: &h.server, active: map[Endpoint][]Fault{}, waiting: map[Endpoint]int{}}
 	h.prepareServer(ctx, where, cfg.Log)
 	if err := h.open(ctx); err != nil {

@@ -1,6 +1,7 @@
 package localhub
 
 import (
+	"errors"
 	"maps"
 	"net/http"
 	"net/netip"
@@ -65,10 +66,12 @@ func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request, _ User) error {
 	l := loginView{Next: loginTarget(r.PostForm.Get("next")), Name: name}
 	ok, wait, err := h.tryPassword(r, name, password)
 	switch {
+	case errors.Is(err, errBusy):
+		return h.showRetryLater(w, r, l, http.StatusServiceUnavailable, time.Second)
 	case err != nil:
 		return err
 	case wait > 0:
-		return h.showRetryLater(w, r, l, wait)
+		return h.showRetryLater(w, r, l, http.StatusTooManyRequests, wait)
 	case !ok:
 		l.Error = language(r).T(text.LocalhubLoginWrong)
 		return h.loginForm(w, r, http.StatusUnauthorized, l)
@@ -106,14 +109,14 @@ func (h *Hub) tryPassword(r *http.Request, name, password string) (ok bool, wait
 }
 
 // showRetryLater shows when to try again.
-func (h *Hub) showRetryLater(w http.ResponseWriter, r *http.Request, l loginView, wait time.Duration) error {
+func (h *Hub) showRetryLater(w http.ResponseWriter, r *http.Request, l loginView, status int, wait time.Duration) error {
 	seconds := inSeconds(wait)
 	w.Header().Set("Retry-After", strconv.Itoa(seconds))
 	l.Error = language(r).N(text.LocalhubLoginWaitSeconds, seconds)
 	if seconds > 90 {
 		l.Error = language(r).N(text.LocalhubLoginWait, (seconds+59)/60)
 	}
-	return h.loginForm(w, r, http.StatusTooManyRequests, l)
+	return h.loginForm(w, r, status, l)
 }
 
 func (h *Hub) doLogout(w http.ResponseWriter, r *http.Request, who User) error {

@@ -101,6 +101,11 @@ func TestOnlyCheckedPasswordsCount(t *testing.T) {
 
 // attempt logs in through the handler alone, as if from remote.
 func attempt(h *Hub, jar map[string]string, remote, password string) int {
+	return answerTo(h, jar, remote, password).StatusCode
+}
+
+// answerTo is attempt with the whole answer.
+func answerTo(h *Hub, jar map[string]string, remote, password string) *http.Response {
 	r := httptest.NewRequest("POST", h.BaseURL()+"/login", strings.NewReader(url.Values{"user": {"anna"}, "password": {password}}.Encode()))
 	r.RemoteAddr = remote
 	r.Header.Set("Content-Type", form)
@@ -116,7 +121,7 @@ func attempt(h *Hub, jar map[string]string, remote, password string) int {
 		}
 		delete(jar, h.cookieName("session"))
 	}
-	return a.StatusCode
+	return a
 }
 
 // TestRightPasswordGetsIn checks that however many wrong passwords are tried, a user with the
@@ -137,8 +142,13 @@ func TestRightPasswordGetsIn(t *testing.T) {
 			t.Fatalf("attempt %d: %d, want %d", i, status, want)
 		}
 	}
-	for range maxHashing { // as if wrong ones were checked for ever
-		h.hashing <- struct{}{}
+	for range maxHashing + maxHashWaiting { // as if wrong ones were checked for ever
+		h.waiting <- struct{}{}
+	}
+	for i := range 2 * freeGuesses { // refused at once, and not counted
+		if a := answerTo(h, map[string]string{}, "192.0.2.1:1", "fout"); a.StatusCode != http.StatusServiceUnavailable || a.Header.Get("Retry-After") != "1" {
+			t.Fatalf("busy attempt %d: %d, %q", i, a.StatusCode, a.Header.Get("Retry-After"))
+		}
 	}
 	if status := attempt(h, map[string]string{}, "192.0.2.1:1", password); status != http.StatusSeeOther {
 		t.Errorf("from elsewhere: %d", status)

@@ -104,19 +104,27 @@ var dummyHash = sync.OnceValue(func() []byte {
 	return hash
 })
 
-// maxHashing is how many passwords are hashed concurrently.
-const maxHashing = 2
+// errBusy reports that more passwords are being tried than can be checked soon.
+var errBusy = errors.New("local hub: too many passwords at one time")
+
+// How many passwords are hashed concurrently, and how many more may wait: about a second.
+const (
+	maxHashing     = 2
+	maxHashWaiting = 20
+)
 
 // logins protects the passwords.
 type logins struct {
 	guard       guard
+	waiting     chan struct{} // slots for waiting and hashing
 	hashing     chan struct{} // slots for hashing
 	verified    sync.Map      // passwords that were correct since the start, as HMACs
 	verifiedKey []byte        // never on disk
 }
 
-// checkPassword reports whether the password is the user's. One that was correct before
-// is accepted at once, so that a flood of wrong ones delays nobody who knows it.
+// checkPassword reports whether the password is the user's, or returns errBusy. A password
+// that was correct since the start is accepted at once, so that a flood of wrong ones
+// does not keep out those who have logged in with it.
 func (h *Hub) checkPassword(ctx context.Context, name, password string) (bool, error) {
 	m := hmac.New(sha256.New, h.verifiedKey)
 	m.Write([]byte(name + "\x00" + password))
@@ -128,6 +136,12 @@ func (h *Hub) checkPassword(ctx context.Context, name, password string) (bool, e
 	unknown := hash == nil
 	if before, was := h.verified.Load(mark); was && before == string(hash) { // still the same password
 		return true, nil
+	}
+	select {
+	case h.waiting <- struct{}{}:
+		defer func() { <-h.waiting }()
+	default:
+		return false, errBusy
 	}
 	select {
 	case h.hashing <- struct{}{}:
