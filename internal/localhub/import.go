@@ -185,7 +185,7 @@ func (m *importer) run(r io.Reader) error {
 	if m.staged == 0 && len(m.errs.Rows) == 0 {
 		return text.Errorf(text.LocalhubImportNone)
 	}
-	if err := m.checkIDs(); err != nil || m.opt.Check {
+	if err := m.checkIDs(m.conn); err != nil || m.opt.Check {
 		return err
 	}
 	return m.tx(nil, m.store)
@@ -281,7 +281,7 @@ func (m *importer) progress() {
 }
 
 // checkIDs reports IDs that occur in more than one row, or that the hub already has.
-func (m *importer) checkIDs() error {
+func (m *importer) checkIDs(q sqlitefile.Querier) error {
 	_, err := sqlitefile.Rows(func(row sqlitefile.Row) (none struct{}, err error) {
 		var at, first int
 		if err = row.Scan(&at, &first); err != nil {
@@ -293,7 +293,7 @@ func (m *importer) checkIDs() error {
 		}
 		m.errs.add(at, columnTable[idColumn].name, problem)
 		return none, nil
-	})(m.conn.QueryContext(m.ctx, `SELECT again.row, first.row
+	})(q.QueryContext(m.ctx, `SELECT again.row, first.row
  FROM (SELECT id, min(n) AS n FROM temp.staged WHERE given GROUP BY id HAVING count(*) > 1) f
  JOIN temp.staged first ON first.n = f.n JOIN temp.staged again ON again.id = f.id AND again.n > f.n
  UNION ALL SELECT s.row, 0 FROM temp.staged s WHERE NOT ? AND s.given AND EXISTS (SELECT 1 FROM main.contacts c WHERE c.id = s.id)
@@ -306,7 +306,7 @@ func (m *importer) checkIDs() error {
 
 // store moves the staged rows to the hub's tables, in one transaction.
 func (m *importer) store(tx *sql.Tx) error {
-	// Checked again, now that nobody else can write. An ID added meanwhile fails to be unique.
+	// Checked again, now that nobody else can write.
 	if has, err := m.hasInvented(tx); err != nil {
 		return err
 	} else if has && !m.wasDemo {
@@ -328,7 +328,7 @@ func (m *importer) store(tx *sql.Tx) error {
 	}
 	for _, s := range statements {
 		if _, err := tx.ExecContext(m.ctx, s, base); err != nil {
-			return err
+			return cmp.Or(m.checkIDs(tx), err) // an ID may have been added meanwhile
 		}
 	}
 	return nil

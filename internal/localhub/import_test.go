@@ -2,6 +2,7 @@ package localhub
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -275,6 +276,27 @@ func TestImportReplaceAndCheck(t *testing.T) {
 	}
 	if said := single[string](t, d, "PRAGMA integrity_check"); said != "ok" {
 		t.Error(said)
+	}
+}
+
+// TestImportFindsIDsAddedMeanwhile checks that an id that somebody adds after the file was
+// checked is reported with its row, like one that was there before.
+func TestImportFindsIDsAddedMeanwhile(t *testing.T) {
+	const file = "id,achternaam\na,Een\nb,Twee\n"
+	d := openFolder(t, t.TempDir())
+	m := &importer{Data: d, ctx: t.Context()}
+	m.conn = must.Get(d.writeDB.Conn(m.ctx))(t)
+	defer m.conn.Close()
+	must.Get(m.conn.ExecContext(m.ctx, createStagingSQL))(t)
+	must.Do(t, m.tx(nil, func(tx *sql.Tx) error { return m.stage(tx, strings.NewReader(file)) }))
+	must.Do(t, m.checkIDs(m.conn))
+	importText(t, openFolder(t, d.dir), CSV, "id,achternaam\nb,Eerder\n", ImportOptions{})
+	err := m.tx(nil, m.store)
+	if wrong, ok := errors.AsType[*ImportError](err); !ok || fmt.Sprint(wrong.Lines()) != "[line 3: id: the hub has a contact with this id already]" {
+		t.Error(err)
+	}
+	if n := count(t, d); n != 1 || held(t, d, "b").FamilyName != "Eerder" {
+		t.Errorf("%d contacts", n)
 	}
 }
 
