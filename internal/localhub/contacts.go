@@ -65,8 +65,8 @@ func newContactWriter(ctx context.Context, tx *sql.Tx, contacts, terms string, o
 	return w, err
 }
 
-// write stores the n-th contact, whose ID and addresses are valid, and
-// generates an ID if missing.
+// write stores the n-th contact, whose ID is valid, and generates
+// an ID if missing.
 func (w contactWriter) write(ctx context.Context, r *Record, n int64, others ...any) error {
 	if r.ID == "" {
 		r.ID = uuid.NewString()
@@ -89,7 +89,10 @@ func (w contactWriter) write(ctx context.Context, r *Record, n int64, others ...
 		}
 	}
 	for _, written := range r.Emails {
-		t, _ := emailTerm(written)
+		t, ok := emailTerm(written)
+		if !ok {
+			return errors.New("an e-mail address cannot be read")
+		}
 		if _, err := w.term.ExecContext(ctx, t, n, written, true); err != nil {
 			return err
 		}
@@ -98,7 +101,7 @@ func (w contactWriter) write(ctx context.Context, r *Record, n int64, others ...
 }
 
 // AddInvented stores invented contacts, all or none, and returns their IDs in the same order.
-// Their IDs and addresses are not checked: Import checks those of real contacts.
+// Their IDs are not checked: Import checks those of real contacts.
 func (d *Data) AddInvented(ctx context.Context, r ...Record) (ids []string, err error) {
 	return d.add(ctx, slices.Values(r))
 }

@@ -90,6 +90,11 @@ func TestAddInventedAllOrNone(t *testing.T) {
 	if _, err := h.AddInvented(t.Context(), person("Goed", "0612345678"), twice, twice); err == nil {
 		t.Error("an id was accepted twice")
 	}
+	bad := person("Fout", "0612345678")
+	bad.Emails = []string{"geen adres"}
+	if _, err := h.AddInvented(t.Context(), person("Goed", "0612345678"), bad); err == nil {
+		t.Error("an e-mail address was accepted that nobody can find")
+	}
 	if n := count(t, h.Data); n != 0 {
 		t.Errorf("%d stored", n)
 	}
