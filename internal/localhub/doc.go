@@ -39,5 +39,5 @@
 // are stored as bcrypt hashes, client secrets and session tokens as SHA-256 of 256 random bits.
 // The keys for signing tokens and cookies are created at the first start and stored there.
 // Messages are files beside it, named by their checksum. A hub without a folder has a temporary
-// one, removed by Close.
+// one, removed by Close or, if the hub was killed, at the start of another.
 package localhub

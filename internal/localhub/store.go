@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -75,11 +76,15 @@ func OpenData(ctx context.Context, dir string) (*Data, error) {
 	return openData(ctx, dir)
 }
 
+// temporaryPrefix begins the names of temporary folders.
+const temporaryPrefix = "wiebelt-hub-"
+
 // openData is OpenData; "" is a temporary folder, which Close removes.
 func openData(ctx context.Context, dir string) (d *Data, err error) {
 	d = &Data{dir: dir, temporary: dir == "", now: time.Now}
 	if d.temporary {
-		if d.dir, err = os.MkdirTemp("", "wiebelt-hub-"); err != nil {
+		removeAbandoned()
+		if d.dir, err = os.MkdirTemp("", temporaryPrefix); err != nil {
 			return nil, wrapError("folder", err)
 		}
 	}
@@ -153,6 +158,24 @@ func (d *Data) remove() error {
 		return nil
 	}
 	return os.RemoveAll(d.dir)
+}
+
+// removeAbandoned removes our temporary folders whose hub was killed. One that has just
+// changed may belong to a hub that is starting or ending, which holds no lock.
+func removeAbandoned() {
+	temp := os.TempDir()
+	entries, _ := os.ReadDir(temp)
+	for _, e := range entries {
+		d := &Data{dir: filepath.Join(temp, e.Name()), temporary: true}
+		info, err := e.Info()
+		if !strings.HasPrefix(e.Name(), temporaryPrefix) || err != nil || time.Since(info.ModTime()) < time.Minute ||
+			filetrust.CheckFolder(d.dir, filetrust.Private) != nil { // another user's, or a link
+			continue
+		}
+		if lock, err := d.tryLock(); err == nil && lock != nil {
+			_ = errors.Join(lock.Unlock(), d.remove()) // in this order: Windows removes no open file
+		}
+	}
 }
 
 // claimFolder reserves the folder for the one hub that serves it, and removes what an
