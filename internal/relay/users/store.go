@@ -285,7 +285,7 @@ func (d *Directory) Put(ctx context.Context, with Entry, kept ...string) error {
 	})
 }
 
-// AddPublisher adds a publisher with its public key and revokes the earlier keys of that
+// AddPublisher adds a publisher with its public key and revokes the valid keys of that
 // name, which it returns.
 func (d *Directory) AddPublisher(ctx context.Context, name wire.User, publicKey string) (revoked []Key, err error) {
 	err = d.change(ctx, name, func(e *Entry) error {
@@ -293,10 +293,13 @@ func (d *Directory) AddPublisher(ctx context.Context, name wire.User, publicKey 
 			return ErrTaken
 		}
 		now := d.now()
+		revoked = nil // of an earlier try
 		for i := range e.Keys {
-			e.Keys[i].revoke(now)
+			if e.Keys[i].Revoked.IsZero() {
+				e.Keys[i].revoke(now)
+				revoked = append(revoked, e.Keys[i])
+			}
 		}
-		revoked = slices.Clone(e.Keys)
 		*e = Entry{User: name, Keys: e.Keys, Publisher: true}
 		e.join(Key{Public: publicKey, AddedAt: now, NeverExpires: true})
 		return nil

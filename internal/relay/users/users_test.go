@@ -145,6 +145,30 @@ func TestOneName(t *testing.T) {
 	must.Get(d.AddPublisher(ctx, anna.User, "P2"))(t)
 }
 
+// TestReplacedPublisher: adding a publisher again returns the key that this revokes, and none
+// that was revoked before.
+func TestReplacedPublisher(t *testing.T) {
+	d, ctx := open(t), t.Context()
+	var replaced []string
+	add := func(key string) {
+		t.Helper()
+		for _, k := range must.Get(d.AddPublisher(ctx, "kamailio", key))(t) {
+			replaced = append(replaced, key+" replaces "+k.Public)
+		}
+	}
+	add("P1")
+	add("P2")
+	add("P3")
+	must.Do(t, d.Remove(ctx, "kamailio"))
+	add("P4")
+	if want := []string{"P2 replaces P1", "P3 replaces P2"}; !slices.Equal(replaced, want) {
+		t.Errorf("%q, want %q", replaced, want)
+	}
+	if gone := Revoked([]Entry{d.only(t)}, time.Now()); len(gone) != 3 {
+		t.Errorf("no longer revoked: %v", gone)
+	}
+}
+
 // TestFailedJoin: a code with which joining failed is valid again.
 func TestFailedJoin(t *testing.T) {
 	d, ctx := open(t), t.Context()
