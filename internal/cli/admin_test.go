@@ -102,9 +102,10 @@ func TestSecretRemove(t *testing.T) {
 		}
 	}
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere") // no vault here, as for a cron job
-	damaged := t.TempDir()
-	must.Do(t, os.MkdirAll(filepath.Join(damaged, "secrets", "not", "a secret"), 0o700))
-	exits(t, 1, "", "secret", "remove", "all", "--profile", damaged, "--language", "en").complains("secret-tool clear service ", "cannot be read or kept: ")
+	damaged := filepath.Join(t.TempDir(), "not-a-folder")      // nothing can be removed from it
+	must.Do(t, os.WriteFile(damaged, nil, 0o600))
+	exits(t, 1, "", "secret", "remove", "all", "--profile", damaged, "--language", "en").
+		complains("tokens.json: ", "secret-tool clear service ", "cannot be read or kept: ")
 	do(0, "", "settings", "set", "hub.secret_store", "machine")
 	exits(t, 0, "", "secret", "remove", "all", "--secret-store", "file", "--profile", dir).says("secret remove hub")
 }
