@@ -23,8 +23,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"wiebelt/internal/delivery/message"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/filetrust"
@@ -99,7 +97,7 @@ type Folder struct {
 	dir         *filetrust.Shared
 	info        fs.FileInfo              // of dir
 	results     map[string]*resultFolder // sent and refused
-	lock        *flock.Flock
+	lock        *os.File
 	files       map[string]*file // by name
 	lastTrouble string           // last trouble with the folder
 }
@@ -151,7 +149,7 @@ func Open(o Options) (_ *Folder, err error) {
 // Close releases the folder.
 func (f *Folder) Close() {
 	if f.lock != nil {
-		_ = f.lock.Close()
+		_ = f.lock.Close() // releases the lock too
 	}
 	for _, p := range f.results {
 		if p != nil {

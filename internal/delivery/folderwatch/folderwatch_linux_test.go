@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/delivery/outbox"
@@ -167,16 +168,16 @@ func TestOneWatch(t *testing.T) {
 	}
 	first.Close()
 	must.Do(t, s.open())
-	// Nothing is locked or created in a folder that has taken the place of ours.
-	sent := filepath.Join(s.dir, Sent)
-	must.Do(t, os.Rename(sent, sent+".old"), os.Mkdir(sent, 0o700))
-	if _, err := s.folder.results[Sent].lock(); !errors.Is(err, fs.ErrNotExist) || exists(filepath.Join(sent, lockName)) {
-		t.Errorf("an empty one: %v", err)
+	// The lock is that of the open folder, even when its path leads to a locked file elsewhere.
+	sent, private := filepath.Join(s.dir, Sent), filepath.Join(s.private, "settings.toml")
+	must.Do(t, os.Rename(sent, sent+".old"), os.Mkdir(sent, 0o700), os.Symlink(private, filepath.Join(sent, lockName)))
+	elsewhere := flock.New(private)
+	must.Do(t, elsewhere.Lock(), s.folder.lock.Close())
+	again := must.Get(s.folder.results[Sent].lock())(t)
+	if _, err := s.folder.results[Sent].lock(); !errors.Is(err, ErrBusy) {
+		t.Errorf("held: %v", err)
 	}
-	s.put(filepath.Join(sent, lockName), nil)
-	if _, err := s.folder.results[Sent].lock(); !errors.Is(err, filetrust.ErrChanged) {
-		t.Errorf("one with a lock: %v", err)
-	}
+	must.Do(t, again.Close(), elsewhere.Close())
 }
 
 // TestGroupReads: a group that may read the watched folder may also read the outcomes.

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/gofrs/flock"
-
 	"wiebelt/internal/filetrust"
 )
 
@@ -77,27 +75,15 @@ func (p *resultFolder) freeName(name string) (string, error) {
 	return "", errors.New("too many files of one name")
 }
 
-// lock excludes a second watch until it is closed.
-func (p *resultFolder) lock() (*flock.Flock, error) {
+// lock excludes a second watch as long as the file is open.
+func (p *resultFolder) lock() (*os.File, error) {
 	f, err := p.Root().OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	l := flock.New(filepath.Join(p.Path(), lockName), flock.SetFlag(os.O_RDWR)) // creates nothing
-	switch got, err := l.TryLock(); {
-	case err != nil:
-		return nil, err
-	case !got:
-		return nil, ErrBusy
+	// Package flock would open it by its path, which others can make lead elsewhere.
+	if err := tryLock(f); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
-	ours, err := f.Stat()
-	locked, statErr := l.Stat()
-	if err = errors.Join(err, statErr); err == nil && !os.SameFile(ours, locked) {
-		err = filetrust.ErrChanged // the path led elsewhere
-	}
-	if err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	return l, nil
+	return f, nil
 }

@@ -1,9 +1,12 @@
 package folderwatch
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // share restricts the folder to its owner, plus the group that may read the
@@ -32,4 +35,13 @@ func (p *resultFolder) shareFile(f *os.File) error {
 		return nil
 	}
 	return f.Chmod(0o640)
+}
+
+// tryLock locks a file until it is closed, or returns ErrBusy.
+func tryLock(f *os.File) error {
+	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return ErrBusy
+	}
+	return err
 }
