@@ -65,7 +65,8 @@ func TryLock(path string) (release func(), err error) {
 	return func() { _ = l.Unlock() }, nil
 }
 
-// openLock creates the lock's file, which must be ours.
+// openLock creates the lock's file, which must be ours. Package flock opens it again by its
+// path: nobody else can make that lead elsewhere.
 func openLock(path string) (*flock.Flock, error) {
 	f, err := filetrust.OpenFile(path, os.O_CREATE|os.O_RDWR, filetrust.Private)
 	if err == nil {

@@ -2,8 +2,10 @@ package profile
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"testing"
 
@@ -81,4 +83,28 @@ func TestWriteFileMode(t *testing.T) {
 			t.Errorf("mode %o, want %o", info.Mode().Perm(), mode)
 		}
 	}
+}
+
+// TestLockWaits: Lock waits while another part of the program holds the lock.
+func TestLockWaits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	release := must.Get(Lock(path))(t)
+	locked := make(chan error, 1)
+	go func() {
+		again, err := Lock(path)
+		if err == nil {
+			again()
+		}
+		locked <- err
+	}()
+	waiter := regexp.MustCompile(fmt.Sprintf(`-> FLOCK +ADVISORY +WRITE %d `, os.Getpid()))
+	must.Soon(t, func() (bool, any) {
+		if len(locked) > 0 {
+			t.Fatal("it does not wait: ", <-locked)
+		}
+		waiting := must.Get(os.ReadFile("/proc/locks"))(t)
+		return waiter.Match(waiting), "nobody who waits"
+	})
+	release()
+	must.Do(t, <-locked)
 }
