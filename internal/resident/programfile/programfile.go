@@ -20,16 +20,15 @@ import (
 // Intervals of checking our own program.
 const (
 	checkEvery   = time.Hour
-	recheckEvery = 2 * time.Second // during a call: one just handed over may already have ended
+	recheckEvery = 2 * time.Second // during a call, as one just handed over may already have ended, and of a new file
 	versionIn    = time.Minute     // a virus scanner may read it first
 )
 
 // Watcher watches this process's program file.
 type Watcher struct {
-	path       string
-	info       os.FileInfo
-	wake       chan struct{} // check now: a call was handed over
-	retryAfter time.Duration // the first wait after a file that cannot be run; replaced in tests
+	path string
+	info os.FileInfo
+	wake chan struct{} // check now: a call was handed over
 }
 
 // New returns a Watcher for our own program.
@@ -39,7 +38,7 @@ func New() *Watcher {
 }
 
 func watchFile(path string) *Watcher {
-	p := &Watcher{path: path, wake: make(chan struct{}, 1), retryAfter: recheckEvery}
+	p := &Watcher{path: path, wake: make(chan struct{}, 1)}
 	p.info, _ = os.Stat(path) // ours, even if a newer one already exists
 	return p
 }
@@ -75,7 +74,8 @@ func isOtherVersion(ctx context.Context, path, version, commit string) (bool, er
 // whether that came before ctx ended. version and commit are ours. A file that cannot be run
 // is reported to unusable once, and retried at growing intervals, whatever TriggerCheck says.
 func (p *Watcher) WaitForUpdate(ctx context.Context, version, commit string, busy func() bool, unusable func(error)) bool {
-	wait, retry := checkEvery, p.retryAfter
+	wait, retry := checkEvery, recheckEvery
+	var seen os.FileInfo   // the file at the last check
 	var failed os.FileInfo // the file that could not be run
 	var retryAt time.Time
 	for {
@@ -89,6 +89,10 @@ func (p *Watcher) WaitForUpdate(ctx context.Context, version, commit string, bus
 		path, found := p.newest() // before running it: a replacement meanwhile is checked next
 		if found == nil || p.info == nil || filetrust.Same(found, p.info) {
 			continue // ours, or being written, or gone
+		}
+		if !filetrust.Same(found, seen) { // it may still be being copied
+			seen, wait = found, recheckEvery
+			continue
 		}
 		known := filetrust.Same(found, failed)
 		if left := time.Until(retryAt); known && left > 0 {
@@ -105,7 +109,7 @@ func (p *Watcher) WaitForUpdate(ctx context.Context, version, commit string, bus
 			return false
 		case err != nil:
 			if !known {
-				failed, retry = found, p.retryAfter
+				failed, retry = found, recheckEvery
 				unusable(err)
 			}
 			wait, retry = retry, min(2*retry, checkEvery)

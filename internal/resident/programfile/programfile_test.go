@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -18,7 +19,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestAnotherVersion checks that only a different version that runs counts, that one that
 // does not run is retried, and that the switch waits until no call is active.
-func TestAnotherVersion(t *testing.T) {
+func TestAnotherVersion(t *testing.T) { synctest.Test(t, testAnotherVersion) }
+
+func testAnotherVersion(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "wiebelt")
 	ran, ringing := filepath.Join(dir, "ran"), filepath.Join(dir, "ringing")
@@ -102,35 +105,56 @@ func TestAnotherVersion(t *testing.T) {
 
 func idle() bool { return false }
 
-// TestUnusableVersion checks that a file that cannot be run is reported and run once, however
-// often a check is requested, and that the next file is tried at once.
+// TestUnusableVersion checks that a file that cannot be run is reported once and run at growing
+// intervals, however often a check is requested, that the next file is tried at once, and that
+// one being copied in place is not run before it is complete.
 func TestUnusableVersion(t *testing.T) {
-	dir := t.TempDir()
-	path, ran := filepath.Join(dir, "wiebelt"), filepath.Join(dir, "ran")
-	must.Do(t, os.WriteFile(path, nil, 0o700))
-	p := watchFile(path)
-	p.retryAfter = checkEvery // which this test does not outlast
-	unusable := make(chan error, 10)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan bool)
-	go func() {
-		ended <- p.WaitForUpdate(ctx, "1", "a", idle, func(err error) { unusable <- err })
-	}()
-	for n := range 2 {
-		next := filepath.Join(dir, "next")
-		must.Do(t, os.WriteFile(next, []byte("#!/bin/sh\necho >>"+ran+"\nexit 1\n"), 0o700), os.Rename(next, path))
-		for range 4 { // two more than may be waiting or in progress
-			p.wake <- struct{}{}
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		path, ran := filepath.Join(dir, "wiebelt"), filepath.Join(dir, "ran")
+		script := []byte("#!/bin/sh\necho >>" + ran + "\nexit 1\n")
+		must.Do(t, os.WriteFile(path, nil, 0o700))
+		p := watchFile(path)
+		reports := 0
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan bool)
+		go func() {
+			ended <- p.WaitForUpdate(ctx, "1", "a", idle, func(error) { reports++ })
+		}()
+		look := func() {
+			p.TriggerCheck()
+			synctest.Wait()
 		}
-		must.Receive(t, unusable, "nothing is said of a program that does not run")
-		if b, err := os.ReadFile(ran); len(b) != n+1 || len(unusable) > 0 {
-			t.Errorf("program %d: run %d times in all, said %d times more, %v", n+1, len(b), len(unusable), err)
+		check := func(what string, runs, reported int) {
+			t.Helper()
+			synctest.Wait()
+			b, err := os.ReadFile(ran)
+			if len(b) != runs || reports != reported || reported > 0 && err != nil {
+				t.Errorf("%s: run %d times, reported %d times, want %d and %d; %v", what, len(b), reports, runs, reported, err)
+			}
 		}
-	}
-	cancel()
-	if <-ended {
-		t.Error("another version")
-	}
+		for range 5 {
+			script = append(script, '#')
+			must.Do(t, os.WriteFile(path, script, 0o700))
+			look()
+		}
+		check("being copied", 0, 0)
+		for range 3 {
+			look()
+		}
+		check("copied", 1, 1)
+		time.Sleep(4 * recheckEvery)
+		check("later", 3, 1) // after once, and then twice, that interval
+		must.Do(t, os.WriteFile(path+"-next", script, 0o700), os.Rename(path+"-next", path))
+		for range 3 {
+			look()
+		}
+		check("another one", 4, 2)
+		cancel()
+		if <-ended {
+			t.Error("another version")
+		}
+	})
 }
 
 // TestWaitForUpdateEnds checks that WaitForUpdate ends with ctx, which does not count as another
