@@ -17,6 +17,9 @@ func owner(ctx context.Context, scheme string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "xdg-mime", "query", "default", "x-scheme-handler/"+scheme)
 	cmd.WaitDelay = time.Second
-	out, _ := cmd.Output() // nothing if it fails
+	out, err := cmd.Output()
+	if err != nil { // what it printed may be half an answer
+		return ""
+	}
 	return strings.TrimSpace(string(out))
 }

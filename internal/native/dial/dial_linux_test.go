@@ -75,7 +75,8 @@ func TestOpen(t *testing.T) {
 }
 
 func TestOwners(t *testing.T) {
-	for says, want := range map[string]bool{"echo linphone.desktop": true, "echo wiebelt-link.desktop": false, "true": false, "exit 4": false} {
+	for says, want := range map[string]bool{"echo linphone.desktop": true, "echo wiebelt-link.desktop": false, "true": false, "exit 4": false,
+		"echo linphone.desktop; exit 4": false} {
 		_, args := program(t, "xdg-mime", says)
 		var o Owners
 		if got := o.HasOther(t.Context(), "tel"); got != want {
