@@ -2,11 +2,15 @@ package calls
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/driver/desktop"
 
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/store/callactions"
 	"wiebelt/internal/store/history"
@@ -14,6 +18,7 @@ import (
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/uitest"
+	"wiebelt/internal/ui/widgets"
 )
 
 // TestCallsWindowFits checks that no word of the calls window is cut, in either
@@ -75,6 +80,55 @@ func TestCallsWindowFits(t *testing.T) {
 			examine(name, []fyne.Size{own, small, least})
 			for o := b.calls.win.Canvas().Overlays(); o.Top() != nil; {
 				o.Remove(o.Top())
+			}
+		}
+		b.calls.win.Close()
+	}
+}
+
+// TestNumberInNarrowRows checks that the number of a known caller is readable in every row of the
+// smallest window, whatever the call's result, whoever answered it, and beside the description
+// of a tool.
+func TestNumberInNarrowRows(t *testing.T) {
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		b := newHarness(t, uitest.Greeting(l))
+		b.Show(windowapi.WindowCalls)
+		b.state(callactions.State{CallBack: true})
+		var all []history.Entry
+		for i, result := range []string{history.ResultLive, history.ResultAnswered, history.ResultMissed, history.ResultAnsweredElsewhere,
+			history.ResultRejected, history.ResultNotHere, history.ResultUnknown} {
+			e := customer()
+			e.ID, e.Result, e.Line, e.Via = int64(i+1), result, "Schade en verzuim buitendienst", "Receptie Nieuwegein"
+			e.AnsweredBy = "Anna-Sophia van den Bergh tot Oosterhuizen"
+			if result != history.ResultAnswered {
+				e.Answered, e.Ended = time.Time{}, time.Time{}
+			}
+			all = append(all, e)
+		}
+		b.read(all, nil)
+		uitest.Scaled(b.calls.win, fyne.NewSize(540, 1600), 1)
+		drawn := func(line *widgets.TextLine) string { return uitest.All[*canvas.Text](line)[0].Text }
+		for _, v := range views(b) {
+			right := v.width() - widgets.RowInset
+			for _, over := range []tool{toolNone, toolCall, toolCopy} {
+				v.MouseOut()
+				v.MouseIn(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(right-float32(toolCount-over)*toolWidth+10, 20)}})
+				number, said := all[v.row.id-1].NumberDisplay, strings.TrimSuffix(drawn(v.More), "…")
+				if over != toolNone && (said == "" || !strings.HasPrefix(l.T(words[over]), said)) {
+					t.Errorf("%s, %s: tool %d is described as %q", l, v.Result.Text, over, said)
+				}
+				if !v.narrow || !strings.Contains(drawn(v.Detail), number) {
+					t.Errorf("%s, %s, tool %d: %q without the number", l, v.Result.Text, over, drawn(v.Detail))
+				}
+			}
+			v.MouseOut()
+		}
+		b.read([]history.Entry{ofSeveral()}, nil)
+		people(t, b)
+		for _, v := range b.calls.list.views {
+			if number := contact.GroupDigits(v.row.personContact.Relation); v.Visible() && v.row.person > 0 &&
+				(v.Indent == 0 || !v.narrow || !strings.Contains(drawn(v.Detail), number)) {
+				t.Errorf("%s, person %d, indented by %v: %q without the number", l, v.row.person, v.Indent, drawn(v.Detail))
 			}
 		}
 		b.calls.win.Close()

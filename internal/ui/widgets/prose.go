@@ -94,7 +94,9 @@ func Fact(label, s string) fyne.CanvasObject {
 	return container.New(Columns(labelWidth), container.NewVBox(head), Hint(s))
 }
 
+const separator = " · " // between parts of a line
+
 // Join joins the non-empty parts, separated by dots.
 func Join(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), separator)
 }

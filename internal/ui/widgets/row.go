@@ -16,6 +16,7 @@ const RowHeight = 48
 const (
 	RowMinWidth = 320 // of a list row
 	narrow      = 240 // the width below which a name does not fit beside the result
+	numberWidth = 140 // fits the telephone number that a detail begins with
 )
 
 // Row holds the parts of a list row: the time, who or what with a detail below,
@@ -47,9 +48,10 @@ func (r *Row) Objects() []fyne.CanvasObject {
 	return []fyne.CanvasObject{r.Back, r.Time, r.Day, r.Title, r.Detail, r.Shape, r.Result, r.More}
 }
 
-// Layout places the parts in a row: the result starts at middle, and nothing extends beyond
-// right. The detail gets the whole line if it has no other text. In a narrow window the
-// result is below the name, before the detail, and only the name ends at right.
+// Layout places the parts in a row: the result starts at middle, and no text extends beyond
+// right. The detail gets the whole line if it has no other text. In a narrow window the name
+// ends at right too; below it the result, the detail and more share the line up to the
+// window's edge, and at least the number that the detail begins with stays.
 func (r *Row) Layout(size fyne.Size, middle, right float32) (narrowed bool) {
 	r.Back.Move(fyne.NewPos(RowInset, 1))
 	r.Back.Resize(fyne.NewSize(size.Width-2*RowInset, size.Height-2))
@@ -67,10 +69,11 @@ func (r *Row) Layout(size fyne.Size, middle, right float32) (narrowed bool) {
 		put(r.Title, left, first, right-left)
 		put(r.Shape, left, second, ShapeSize)
 		x, end := left+Either[float32](r.Shape.mark == MarkNone, 0, mark), size.Width-Edge
-		for _, t := range []*TextLine{r.Result, r.More, r.Detail} {
-			whole := Either(t.Text == "", 0, t.Width()+1)
-			width := min(whole, end-x)
-			if width < min(whole, least) { // too little to be read
+		whole := func(t *TextLine) float32 { return Either(t.Text == "", 0, t.Width()+1) }
+		// place puts a text at x and leaves room for what follows it.
+		place := func(t *TextLine, after float32) {
+			width := min(whole(t), end-x-Either(after == 0, 0, after+gap))
+			if width < min(whole(t), least) { // too little to be read
 				width = 0
 			}
 			put(t, x, second, width)
@@ -78,6 +81,11 @@ func (r *Row) Layout(size fyne.Size, middle, right float32) (narrowed bool) {
 				x += width + gap
 			}
 		}
+		first, _, longer := strings.Cut(r.Detail.Text, separator)
+		kept := min(whole(r.Detail), numberWidth, r.Detail.measure(first+Either(longer, "…", "")).Width+1)
+		place(r.Result, kept)
+		place(r.Detail, max(0, min(whole(r.More), end-x-kept-gap)))
+		place(r.More, 0)
 		return true
 	}
 	put(r.Title, left, first, middle-left-gap)
