@@ -110,10 +110,11 @@ func newWindow(host *widgets.Host) *window {
 	w.scroll = container.NewVScroll(container.NewStack(w.pages, newWheelCatcher(func(e *fyne.ScrollEvent) { w.scroll.Scrolled(e) })))
 	w.scroll.OnScrolled = func(fyne.Position) { w.markSection() }
 	w.footer, w.trial = newSettingsFooter(w), newTrialBox(w)
+	asked := false
 	if old, ok := host.Page(windowapi.WindowSettings).(*window); ok { // rebuilt in another language or look
 		w.state, w.secret, w.draft, w.background, w.shown, w.advanced = old.state, old.secret, old.draft, old.background, old.shown, old.advanced
 		w.made = old.made // shared: the old window's fields are gone
-		old.successor = w
+		old.successor, asked = w, old.question != nil
 		w.background.test()
 		w.background.file()
 		w.draft.message, w.draft.isError = "", false // in the previous language
@@ -125,6 +126,9 @@ func newWindow(host *widgets.Host) *window {
 	w.win.SetOnDropped(func(_ fyne.Position, all []fyne.URI) { w.dropped(all) })
 	w.closeMenus()
 	w.build()
+	if asked { // in the previous language
+		w.askToClose()
+	}
 	return w
 }
 
@@ -215,7 +219,8 @@ func (w *window) build() {
 	w.show()
 }
 
-// closeMenus closes the menus of fields that are about to be replaced; a question stays.
+// closeMenus closes the menus of fields that are about to be replaced; this window's question
+// stays.
 func (w *window) closeMenus() {
 	all := w.win.Canvas().Overlays()
 	for w.question == nil && all.Top() != nil {
@@ -402,18 +407,23 @@ func (w *window) escape() {
 
 // close closes the window, after a question if something would be lost.
 func (w *window) close() {
-	gone := func() {
-		w.win.SetCloseIntercept(nil)
-		w.win.Close()
+	switch {
+	case w.state == nil || !w.unsaved():
+		w.closeNow()
+	case w.question == nil:
+		w.askToClose()
 	}
-	if w.state == nil || !w.unsaved() {
-		gone()
-		return
-	}
-	if w.question != nil {
-		return
-	}
+}
+
+func (w *window) closeNow() {
+	w.win.SetCloseIntercept(nil)
+	w.win.Close()
+}
+
+// askToClose asks whether to close without saving.
+func (w *window) askToClose() {
 	l := w.host.Lang
+	drop := widgets.NewButton(l.T(text.SettingsWindowDrop), w.closeNow)
 	stay := widgets.NewPrimary(l.T(text.SettingsWindowStay), w.escape)
-	w.question = widgets.Ask(w.win.Canvas(), l.T(text.SettingsWindowUnsaved), widgets.NewButton(l.T(text.SettingsWindowDrop), gone), stay)
+	w.question = widgets.Ask(w.win.Canvas(), l.T(text.SettingsWindowUnsaved), drop, stay)
 }

@@ -713,6 +713,33 @@ func TestSettingsClose(t *testing.T) {
 	}
 }
 
+// TestQuestionFollows: the question whether to close without saving is still asked, once and in
+// the new language, after the window was rebuilt, and is answered there.
+func TestQuestionFollows(t *testing.T) {
+	for _, answer := range []text.Key{text.SettingsWindowStay, text.SettingsWindowDrop} {
+		b := openOn(t, text.Dutch, "light", officeSettings)
+		old := opened(b)
+		typeInto(old, "support.contact", "Piet")
+		old.close()
+		b.SendFromResident(t, windowapi.KindWelcome, uitest.Greeting(text.English))
+		w := opened(b)
+		overlays := w.win.Canvas().Overlays()
+		if w == old || w.question == nil || len(overlays.List()) != 1 {
+			t.Fatalf("rebuilt %v, asks %v, %d overlays", w != old, w.question != nil, len(overlays.List()))
+		}
+		w.rebuild() // closes menus only
+		w.close()
+		if n := len(overlays.List()); n != 1 {
+			t.Errorf("asked %d times", n)
+		}
+		uitest.PressIn(t, overlays.Top(), text.English.T(answer))
+		open := b.Page(windowapi.WindowSettings) != nil
+		if stays := answer == text.SettingsWindowStay; open != stays || stays && (w.question != nil || overlays.Top() != nil || !w.unsaved()) {
+			t.Errorf("%s: open %v, asks on %v", answer, open, w.question != nil)
+		}
+	}
+}
+
 // TestSettingsLive: what only the running Wiebelt knows is updated
 // live, that is the state of links and a hotkey that does not work.
 func TestSettingsLive(t *testing.T) {
