@@ -78,7 +78,7 @@ func (k eventReceiver) receive(e call.Event) error { k <- e; return nil }
 
 func (k eventReceiver) next(t *testing.T) call.Event {
 	t.Helper()
-	return must.Receive(t, k, "no event")
+	return must.Receive(t, k, "an event")
 }
 
 // startListener starts a listener and returns it with the values for recipes.

@@ -130,7 +130,7 @@ func (h *windowUser) use(window string) {
 		}, func() []any { return []any{n, "pixels changed of", at} })
 	}
 	h.Run("wmctrl", "-i", "-c", id)
-	err := must.Receive(t, ended, window, ": the process goes on without a window")
+	err := must.Receive(t, ended, "the end of the process of "+window)
 	slow := h.wine && err != nil && err.Error() == "signal: killed" // wine ends whatever takes more than a second
 	if err != nil && !slow {
 		t.Errorf("%s: %v", window, err)

@@ -90,7 +90,7 @@ func (f *flooded) place(c caller) callTimes {
 	}
 	running := phonetest.Place(f.t, f.sip, phonetest.Scenario{Number: c.number, Ring: ring})
 	r := callTimes{never, never}
-	began := must.Receive(f.t, f.rang, "the phone does not ring")
+	began := must.Receive(f.t, f.rang, "the call")
 	for r.found == never && time.Since(began) < ring-100*time.Millisecond {
 		for _, at := range f.cards.columns() {
 			if at.Dy() < headline.Max.Y {

@@ -255,7 +255,7 @@ func TestPeers(t *testing.T) {
 		go func() { _, _, err := c.Receive(); ended <- err }()
 		runtime.Gosched()
 		must.Do(t, c.Close())
-		if err := must.Receive(t, ended); !errors.Is(err, os.ErrClosed) {
+		if err := must.Receive(t, ended, "the end of Receive"); !errors.Is(err, os.ErrClosed) {
 			t.Errorf("after closing: %v", err)
 		}
 	}

@@ -121,14 +121,17 @@ func (d *desktop) unanswered(t *testing.T, numbers ...string) (until func(what s
 	watch := d.engine.Watch()
 	until = func(what string, ok func(*engine.Snapshot) bool) {
 		t.Helper()
-		must.When(t, watch, func() (bool, any) { return ok(d.engine.Snapshot()), what })
+		must.When(t, watch, what, func() (bool, any) {
+			s := d.engine.Snapshot()
+			return ok(s), s.Cards
+		})
 	}
 	source := call.Source{Kind: call.KindWebSocket, Conn: "1", ReportLevel: call.AllStates}
 	for _, n := range numbers {
 		must.Do(t, d.engine.Receive(call.Event{Source: source, ID: n, Number: n, State: call.Ringing}))
-		until("no card of "+n, func(s *engine.Snapshot) bool { return len(s.Cards) == 1 })
+		until("a card of "+n, func(s *engine.Snapshot) bool { return len(s.Cards) == 1 })
 		must.Do(t, d.engine.Receive(call.Event{Source: source, ID: n, State: call.Ended, Reason: call.Missed}))
-		until("the card stays", func(s *engine.Snapshot) bool { return len(s.Cards) == 0 })
+		until("no card", func(s *engine.Snapshot) bool { return len(s.Cards) == 0 })
 	}
 	return until
 }
@@ -180,7 +183,7 @@ func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 			if done := d.forget(t.Context(), raw); done.Error != "" {
 				t.Fatal(done.Error)
 			}
-			until("not asked yet", func(s *engine.Snapshot) bool {
+			until("forgotten", func(s *engine.Snapshot) bool {
 				return (s.LastCall.Number.Key() == "+31698760012") == tt.back && len(s.RecentCalls) == len(tt.left)
 			})
 			d.lists(tt.left...)
@@ -189,7 +192,7 @@ func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 			}
 			rev := d.engine.Snapshot().Rev
 			d.engine.Do(engine.Action{Kind: engine.ActionShow, Card: newest})
-			until("nothing done", func(s *engine.Snapshot) bool { return s.Rev > rev })
+			until("done", func(s *engine.Snapshot) bool { return s.Rev > rev })
 			if got := len(d.engine.Snapshot().Cards) == 1; got != tt.back {
 				t.Errorf("a card came back: %v", got)
 			}
@@ -207,7 +210,7 @@ func TestMenuFollowsTheCall(t *testing.T) {
 		e.Source, e.State = source, call.Ringing
 		must.Do(t, d.engine.Receive(e))
 	}
-	until("not passed on", func(s *engine.Snapshot) bool {
+	until("passed on", func(s *engine.Snapshot) bool {
 		return slices.ContainsFunc(s.Cards, func(c engine.Card) bool { return c.Number.Key() == "+31698760002" })
 	})
 	d.lists("06 98 76 00 03", "06 98 76 00 02", "06 98 76 00 01")
@@ -216,7 +219,7 @@ func TestMenuFollowsTheCall(t *testing.T) {
 	id := must.Get(d.store.Put(t.Context(), e))(t)
 	was := must.Get(d.store.Remove(t.Context(), id))(t)
 	d.ask(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedHistory, Removed: []time.Time{was.Rang}}, nil)
-	until("not removed", func(s *engine.Snapshot) bool { return len(s.RecentCalls) == 2 })
+	until("removed", func(s *engine.Snapshot) bool { return len(s.RecentCalls) == 2 })
 	d.lists("06 98 76 00 03", "06 98 76 00 01")
 }
 

@@ -28,16 +28,16 @@ func TestPauseEnds(t *testing.T) {
 	defer func() { cancel(); <-over }()
 	until := func(what string, hidden bool) {
 		t.Helper()
-		must.When(t, s.told, func() (bool, any) { return s.hidden() == hidden, what })
+		must.When(t, s.told, what, func() (bool, any) { return s.hidden() == hidden, s.hidden() })
 	}
 	d.pause(time.Now().Add(time.Hour))
-	until("not hidden", true)
+	until("hidden", true)
 	for range 3 { // the third is accepted once the first is processed
 		d.refreshRequested <- struct{}{}
 	}
 	d.facts.change(func(k *knownState) { k.PausedUntil = time.Now().Add(-time.Minute) }) // the hour passed without a timer
 	d.refreshRequested <- struct{}{}
-	until("still hidden, while the icon says that all is well", false)
+	until("shown, as the icon says that all is well", false)
 }
 
 // TestPauseOutlivesAStart checks that a pause survives a restart for its full length.

@@ -69,12 +69,9 @@ func gnomeKeyring(t *testing.T, password string) {
 	c.Signal(owned)
 	must.Do(t, c.AddMatchSignal(dbus.WithMatchInterface("org.freedesktop.DBus"), dbus.WithMatchMember("NameOwnerChanged")))
 	start(t, password, "gnome-keyring-daemon", args...)
-	for {
-		s := must.Receive(t, owned, "gnome-keyring did not come up")
-		if len(s.Body) > 0 && s.Body[0] == "org.freedesktop.secrets" {
-			return
-		}
-	}
+	must.Until(t, owned, "gnome-keyring", func(s *dbus.Signal) bool {
+		return len(s.Body) > 0 && s.Body[0] == "org.freedesktop.secrets"
+	})
 }
 
 // TestRealStore goes through the states of a real Secret Service.

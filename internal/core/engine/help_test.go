@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"sync"
@@ -126,9 +125,9 @@ func (b *harness) event(w call.Source, id, number string, s call.State) {
 func (b *harness) until(what string, ok func(*Snapshot) bool) *Snapshot {
 	b.t.Helper()
 	var s *Snapshot
-	must.When(b.t, b.watch, func() (bool, any) {
+	must.When(b.t, b.watch, what, func() (bool, any) {
 		s = b.e.Snapshot()
-		return ok(s), fmt.Sprintf("no %s, but %+v", what, s.Cards)
+		return ok(s), s.Cards
 	})
 	return s
 }

@@ -61,7 +61,7 @@ func TestOnlyAHubThatWasAskedIsSlow(t *testing.T) {
 		t.Fatalf("%d lookups", n)
 	}
 	b.clock.Forward(slowAfter + time.Second) // in one step, as on a busy computer
-	must.Receive(t, asked, "the hub is never asked")
+	must.Receive(t, asked, "a question to the hub")
 	b.settle()
 	if c := b.one(OutcomeSearching); !c.ShowSearching {
 		t.Error("that it waits is not mentioned")

@@ -55,7 +55,7 @@ func TestNotification(t *testing.T) {
 			}
 			told <- "told"
 		}()
-		if got := must.Receive(t, d.shown); got != "Wiebelt: "+message {
+		if got := must.Receive(t, d.shown, "the message"); got != "Wiebelt: "+message {
 			t.Errorf("shown: %s", got)
 		}
 		if end == "cancel" {
@@ -63,9 +63,9 @@ func TestNotification(t *testing.T) {
 		} else if err := c.Emit("/org/freedesktop/Notifications", service+".ActionInvoked", uint32(7), "default"); err != nil {
 			t.Fatal(err)
 		} else {
-			must.Receive(t, d.gone)
+			must.Receive(t, d.gone, "the withdrawal")
 		}
-		if got := must.Receive(t, told); got != "told" {
+		if got := must.Receive(t, told, "the end of Show"); got != "told" {
 			t.Errorf("after %s: %s", end, got)
 		}
 		cancel()

@@ -36,12 +36,12 @@ func TestBoxes(t *testing.T) {
 	}
 	const wmCommand, ok = 0x0111, 1
 	win32.Post(box("First"), wmCommand, ok, 0)
-	must.Do(t, must.Receive(t, told))
+	must.Do(t, must.Receive(t, told, "the end of a box"))
 	for _, title := range []string{"Other", "First"} { // which may be shown again
 		show(title, "Something else.")
 	}
 	cancel()
-	must.Do(t, must.Receive(t, told), must.Receive(t, told))
+	must.Do(t, must.Receive(t, told, "the end of a box"), must.Receive(t, told, "the end of a box"))
 	if box("First") != 0 || box("Other") != 0 {
 		t.Error("a box stays")
 	}

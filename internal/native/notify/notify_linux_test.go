@@ -105,7 +105,7 @@ func TestNotifications(t *testing.T) {
 	show := func(tag string, o Notice) shown {
 		t.Helper()
 		must.Do(t, n.Show(tag, o))
-		return must.Receive(t, srv.shown)
+		return must.Receive(t, srv.shown, "a notification")
 	}
 	call := IncomingCall(text.Dutch, "Schade")
 	one := show("call 1", call)
@@ -134,11 +134,11 @@ func TestNotifications(t *testing.T) {
 	srv.emit(t, "ActionInvoked", uint32(4711), "default")
 	srv.emit(t, "ActionInvoked", "nonsense", "default")
 	srv.emit(t, "ActionInvoked", two.id, "dismiss")
-	if got := must.Receive(t, chosen); got != "call 2 dismiss" {
+	if got := must.Receive(t, chosen, "the choice"); got != "call 2 dismiss" {
 		t.Errorf("chosen: %q", got)
 	}
 	srv.emit(t, "ActionInvoked", one.id, "default")
-	if got := must.Receive(t, chosen); got != "call 1 default" {
+	if got := must.Receive(t, chosen, "the choice"); got != "call 1 default" {
 		t.Errorf("chosen: %q", got)
 	}
 
@@ -147,19 +147,19 @@ func TestNotifications(t *testing.T) {
 	srv.emit(t, "NotificationClosed", two.id, uint32(2))
 	srv.emit(t, "ActionInvoked", two.id, "default")
 	srv.emit(t, "ActionInvoked", one.id, "default")
-	if got := must.Receive(t, chosen); got != "call 1 default" {
+	if got := must.Receive(t, chosen, "the choice"); got != "call 1 default" {
 		t.Errorf("chosen: %q", got)
 	}
 	if err := n.Withdraw("call 2"); err != nil || len(srv.gone) != 0 {
 		t.Errorf("taken away twice: %v", err)
 	}
 	must.Do(t, n.Withdraw("call 1"))
-	if got := must.Receive(t, srv.gone); got != one.id {
+	if got := must.Receive(t, srv.gone, "the withdrawal"); got != one.id {
 		t.Errorf("took %d away", got)
 	}
 	three := show("call 3", call)
 	n.Close()
-	if got := must.Receive(t, srv.gone); got != three.id {
+	if got := must.Receive(t, srv.gone, "the withdrawal"); got != three.id {
 		t.Errorf("Close took %d away", got)
 	}
 	if err := n.Show("call 4", call); !errors.Is(err, ErrClosed) {
@@ -192,7 +192,7 @@ func TestNoButtons(t *testing.T) {
 	srv := serve(t, address, "body")
 	n, _ := open(t, address)
 	must.Do(t, n.Show("call", IncomingCall(text.Dutch, "")))
-	if got := must.Receive(t, srv.shown); len(got.actions) != 0 {
+	if got := must.Receive(t, srv.shown, "a notification"); len(got.actions) != 0 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -211,7 +211,7 @@ func TestDunst(t *testing.T) {
 	displayed := func() string { return strings.TrimSpace(s.Run("dunstctl", "count", "displayed")) }
 	s.Until("it is displayed", func() bool { return displayed() == "1" })
 	s.Run("dunstctl", "action", "0")
-	if got := must.Receive(t, chosen); got != "call default" {
+	if got := must.Receive(t, chosen, "the choice"); got != "call default" {
 		t.Errorf("chosen: %q", got)
 	}
 	must.Do(t, n.Show("call", IncomingCall(text.Dutch, "Schade")))

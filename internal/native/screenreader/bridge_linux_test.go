@@ -91,7 +91,7 @@ func (e *ears) hears(want ...string) {
 	e.t.Helper()
 	var got []string
 	for len(got) < len(want) {
-		s := must.Receive(e.t, e.heard, "heard ", got, ", want ", want)
+		s := must.Receive(e.t, e.heard, fmt.Sprintf("%q after %q", want, got))
 		if s.Sender == desktopbus.Owner(e.t.Context(), e.c, registry) {
 			continue // the registry reports us as well
 		}

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"fmt"
 	"image"
 	"log/slog"
 	"os"
@@ -129,7 +128,7 @@ func watch(t *testing.T, display, user, system string) *Watcher {
 // becomes waits until the state satisfies ok.
 func becomes(t *testing.T, w *Watcher, what string, ok func(State) bool) {
 	t.Helper()
-	must.When(t, w.Changed(), func() (bool, any) { return ok(w.State()), fmt.Sprintf("not yet %s: %+v", what, w.State()) })
+	must.When(t, w.Changed(), what, func() (bool, any) { return ok(w.State()), w.State() })
 }
 
 func locked(s State) bool   { return s.Locked }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"log/slog"
 	"slices"
 	"testing"
@@ -29,7 +30,7 @@ func TestLocks(t *testing.T) {
 		want State
 	}{{wtsLock, State{Locked: true}}, {wtsUnlock, State{}}} {
 		win32.Post(find(), wmSessionChange, step.what, 0)
-		must.When(t, w.Changed(), func() (bool, any) { return w.State() == step.want, w.State() })
+		must.When(t, w.Changed(), fmt.Sprintf("%+v", step.want), func() (bool, any) { return w.State() == step.want, w.State() })
 	}
 	if w.Close(); find() != 0 {
 		t.Error("its window is still there")

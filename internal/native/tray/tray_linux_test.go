@@ -76,7 +76,7 @@ func start(t *testing.T, env ...string) *child {
 	p := processtest.StartCommand(t, cmd)
 	t.Cleanup(func() {
 		_ = p.Input.Close()
-		// Races of the library may set its exit code.
+		// The race detector may report races in the library, which sets its exit code.
 		if end, failed := errors.AsType[*exec.ExitError](p.Wait()); failed && !end.Exited() {
 			t.Error("the tray does not end: ", end)
 		}
@@ -91,7 +91,7 @@ func (c *child) set(m Model) {
 
 func (c *child) says(want string) {
 	c.t.Helper()
-	if got := must.Receive(c.t, c.Lines); got != want {
+	if got := must.Receive(c.t, c.Lines, want); got != want {
 		c.t.Fatalf("%q, want %q", got, want)
 	}
 }

@@ -227,10 +227,10 @@ func TestSlowPortal(t *testing.T) {
 	if !d.Dark() {
 		t.Error("an answer that came late was no")
 	}
-	if err := must.Receive(t, told); !desktopbus.TimedOut(err) {
+	if err := must.Receive(t, told, "word of the hotkey"); !desktopbus.TimedOut(err) {
 		t.Errorf("told of a portal that is slow: %v", err)
 	}
-	if err := must.Receive(t, told); err != nil {
+	if err := must.Receive(t, told, "word of the hotkey"); err != nil {
 		t.Errorf("told in the end: %v", err)
 	}
 }
@@ -244,7 +244,7 @@ func TestPortalHotkey(t *testing.T) {
 	told := make(chan error, 10)
 	unsupported := func(what string) {
 		t.Helper()
-		if err := must.Receive(t, told); !errors.Is(err, ErrUnsupported) || err.Error() == ErrUnsupported.Error() {
+		if err := must.Receive(t, told, "word of the hotkey"); !errors.Is(err, ErrUnsupported) || err.Error() == ErrUnsupported.Error() {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -256,7 +256,7 @@ func TestPortalHotkey(t *testing.T) {
 	p.c.Close()
 	unsupported("a portal that has gone")
 	p = startExamplePortal(t, address, true)
-	must.Do(t, must.Receive(t, told))
+	must.Do(t, must.Receive(t, told, "word of the hotkey"))
 	if got := <-p.bound; got != string(p.current())+" CTRL+ALT+Page_Up Wijst" {
 		t.Errorf("asked for %q", got)
 	}
@@ -276,7 +276,7 @@ func TestPortalHotkey(t *testing.T) {
 	must.Do(t, liar.BusObject().Call("org.freedesktop.DBus.GetId", 0).Err) // the bus has the signal
 	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", dbus.ObjectPath("/other"), shortcutID, uint64(1), map[string]dbus.Variant{}))
 	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", p.current(), shortcutID, uint64(1), map[string]dbus.Variant{}))
-	must.Receive(t, pressed)
+	must.Receive(t, pressed, "the hotkey")
 	p.set("color-scheme", preferDark) // arrives after everything else
 	s.Until("all was heard", d.Dark)
 	if len(pressed) != 0 {
@@ -289,11 +289,11 @@ func TestPortalHotkey(t *testing.T) {
 		t.Errorf("asked for %q", got)
 	}
 	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", p.current(), shortcutID, uint64(1), map[string]dbus.Variant{}))
-	must.Receive(t, others)
+	must.Receive(t, others, "the other hotkey")
 	releaseOther()
-	must.Receive(t, p.closed)
+	must.Receive(t, p.closed, "the end of its session")
 	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", first, shortcutID, uint64(1), map[string]dbus.Variant{}))
-	must.Receive(t, pressed)
+	must.Receive(t, pressed, "the hotkey")
 	p.mu.Lock()
 	if slices.Sort(p.ids); len(slices.Compact(p.ids)) != 2 {
 		t.Errorf("bound %q", p.ids)
@@ -306,12 +306,12 @@ func TestPortalHotkey(t *testing.T) {
 	p.c.Close()
 	unsupported("a portal that has gone")
 	p = startExamplePortal(t, address, true)
-	must.Do(t, must.Receive(t, told))
+	must.Do(t, must.Receive(t, told, "word of the hotkey"))
 	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", p.current(), shortcutID, uint64(1), map[string]dbus.Variant{}))
-	must.Receive(t, pressed)
+	must.Receive(t, pressed, "the hotkey")
 	release()
 	release()
-	must.Receive(t, p.closed)
+	must.Receive(t, p.closed, "the end of its session")
 	for keys, want := range map[string]string{"Win+Shift+3": "SHIFT+LOGO+3", "F12": "F12", "Ctrl+Space": "CTRL+space", "alt+esc": "ALT+Escape"} {
 		k, err := parseShortcut(keys)
 		if got := k.trigger(); err != nil || got != want {

@@ -78,7 +78,7 @@ func TestFrameGrows(t *testing.T) {
 	must.Do(t, f.Show(), f.Draw(image.Point{}, plain(200, 200, red)), f.Resize(image.Pt(250, 250)))
 	exposed := make(chan bool, 1)
 	d.post(func() { exposed <- true }) // runs after the server's report of the new size
-	must.Receive(t, exposed)
+	must.Receive(t, exposed, "the new size")
 	must.Do(t, f.(*x11Frame).Sync())
 	white := color.RGBA{255, 255, 255, 255}
 	for p, want := range map[image.Point]color.RGBA{{199, 199}: red, {200, 100}: white, {100, 249}: white, {249, 249}: white} {
@@ -104,12 +104,9 @@ func TestResizeRefused(t *testing.T) {
 		f := must.Get(d.NewFrame(h, FrameOptions{Title: "frame", Size: image.Pt(200, 200)}))(t)
 		must.Do(t, f.Show())
 		s.Run("wmctrl", "-i", "-r", s.FindWindow("^frame$"), "-b", "add,maximized_vert,maximized_horz")
-		full := must.Receive(t, h.sizes)
-		for full.X < 1000 || full.Y < 600 {
-			full = must.Receive(t, h.sizes)
-		}
+		full := must.Until(t, h.sizes, "a size that fills the monitor", func(size image.Point) bool { return size.X >= 1000 && size.Y >= 600 })
 		must.Do(t, f.Resize(image.Pt(300, 250)))
-		if got := must.Receive(t, h.sizes); got != full {
+		if got := must.Receive(t, h.sizes, "its size"); got != full {
 			t.Errorf("told %v, want %v", got, full)
 		}
 	})

@@ -39,11 +39,8 @@ func (k keys) KeyPressed(p KeyPress) {
 // next returns the next reported key.
 func (k keys) next(t *testing.T) string {
 	t.Helper()
-	for {
-		if what, ok := strings.CutPrefix(must.Receive(t, k.lines, "no key"), "key "); ok {
-			return what
-		}
-	}
+	line := must.Until(t, k.lines, "a key", func(line string) bool { return strings.HasPrefix(line, "key ") })
+	return strings.TrimPrefix(line, "key ")
 }
 
 var cardPlace = image.Rect(850, 500, 1230, 760)
@@ -73,7 +70,7 @@ func TestKeyboard(t *testing.T) {
 			s.Type(piece, 0)
 			typed += piece
 			s.Key("ctrl+alt+w")
-			must.Receive(t, pressed)
+			must.Receive(t, pressed, "the hotkey")
 			must.Do(t, w.TakeKeyboard())
 			if got := s.FocusedWindow(); got != uint32(w.(*x11Card).id) {
 				t.Fatalf("round %d: the keyboard is with %#x", i, got)
@@ -179,7 +176,7 @@ func TestNoKeysUnasked(t *testing.T) {
 	}()
 	s.Type("secret", 0)
 	for range "secret" {
-		must.Receive(t, got)
+		must.Receive(t, got, "a letter")
 	}
 	must.Do(t, w.TakeKeyboard())
 	s.Type("x", 0)
@@ -297,9 +294,9 @@ func TestHotkey(t *testing.T) {
 	count := func(what string, keys ...string) {
 		t.Helper()
 		s.Key(keys...)
-		must.Receive(t, pressed)
+		must.Receive(t, pressed, "the hotkey")
 		s.Key("shift+F12") // arrives after everything else
-		must.Receive(t, pressed)
+		must.Receive(t, pressed, "the hotkey")
 		if n := len(pressed); n != 0 {
 			t.Errorf("%s: %d presses too many", what, n)
 			for range n {

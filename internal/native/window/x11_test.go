@@ -55,10 +55,7 @@ func (r *recorder) KeyboardGone()                 { r.say("keyboard gone") }
 // wait skips lines until it reads want.
 func (r *recorder) wait(t *testing.T, want string) {
 	t.Helper()
-	var seen []string
-	for len(seen) == 0 || seen[len(seen)-1] != want {
-		seen = append(seen, must.Receive(t, r.lines, "not ", want, " after ", seen))
-	}
+	must.Until(t, r.lines, want, func(line string) bool { return line == want })
 }
 
 // open connects to the test's server.

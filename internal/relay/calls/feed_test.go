@@ -32,7 +32,7 @@ func relays(t *testing.T, names ...string) (*Bucket, *nats.Conn) {
 		f, loaded := newFeed(b, c, name), make(chan struct{})
 		f.OnLoaded = sync.OnceFunc(func() { close(loaded) })
 		start(t, f)
-		must.Receive(t, loaded, "a feed did not load")
+		must.Receive(t, loaded, "the end of loading")
 	}
 	return b, c
 }
@@ -82,7 +82,7 @@ func (d *desk) until(want ...string) {
 		if slices.Equal(now, want) {
 			return
 		}
-		m := must.Receive(d.t, d.in, fmt.Sprintf("has %q, want %q", now, want))
+		m := must.Receive(d.t, d.in, fmt.Sprintf("%q after %q", want, now))
 		if s := must.Get(wire.ParseSnapshot(m.Data))(d.t); s.Compare(d.last) > 0 {
 			d.last = s
 		}
@@ -355,7 +355,7 @@ func TestMissed(t *testing.T) {
 	f.OnMissed = func(u wire.User, c wire.Call, _ time.Time) { missed <- string(u) + " " + c.ID }
 	is := func(want string) {
 		t.Helper()
-		if got := must.Receive(t, missed, "not told of "+want); got != want {
+		if got := must.Receive(t, missed, "word of "+want); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -102,7 +102,7 @@ func (s *site) comesBack() {
 		wake.Up(refused)
 		return errors.New("full")
 	})
-	must.Receive(s.t, refused, "nothing was missed")
+	must.Receive(s.t, refused, "a missed call")
 	first.stop()
 	d := &station{}
 	times, all := map[string]int{}, 0

@@ -108,7 +108,7 @@ func (o *desksOffice) all(n int, id, state string) (last time.Time) {
 	o.t.Helper()
 	seen := map[int]bool{}
 	for len(seen) < n {
-		h := must.Receive(o.t, o.in, fmt.Sprintf("%d of %d desks have heard that %s is %s", len(seen), n, id, state))
+		h := must.Receive(o.t, o.in, fmt.Sprintf("%s %s for desk %d of %d", id, state, len(seen)+1, n))
 		if h.says(id, state) {
 			if seen[h.desk] {
 				o.t.Errorf("desk %d hears twice that %s is %s", h.desk, id, state)

@@ -98,7 +98,7 @@ func testAnotherVersion(t *testing.T) {
 	must.Do(t, os.Remove(ringing))
 	install(says("2", "b"))
 	p.TriggerCheck()
-	if !must.Receive(t, over, "another version goes unseen") {
+	if !must.Receive(t, over, "the end of waiting for another version") {
 		t.Error("another version, and it is not said")
 	}
 }

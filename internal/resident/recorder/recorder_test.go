@@ -49,7 +49,7 @@ func TestLeftOutCallsAreCounted(t *testing.T) {
 	}
 	tell := func() {
 		t.Helper()
-		if d := must.Receive(t, waits, "nothing is to be told"); d != 10*time.Second {
+		if d := must.Receive(t, waits, "something to tell"); d != 10*time.Second {
 			t.Errorf("after %v", d)
 		}
 		over <- time.Time{}

@@ -184,7 +184,7 @@ func TestShowStartsTheProgram(t *testing.T) {
 	o.Show(windowapi.WindowHelp) // already starting: no second one
 	must.Do(t, os.WriteFile(gate, nil, 0o600))
 	for range 2 { // the first one exited without asking what to show
-		must.Receive(t, o.ended, "it does not end")
+		must.Receive(t, o.ended, "its end")
 	}
 	b := must.Get(os.ReadFile(notes))(t)
 	if got, want := string(b), "window calls --profile /profile\nwindow help --profile /profile\n"; got != want {
@@ -246,6 +246,6 @@ func TestProgramThatHangs(t *testing.T) {
 	o.install("exec sleep 600\n")
 	for range 2 {
 		o.Show(windowapi.WindowCalls)
-		must.Receive(t, o.ended, "it does not end")
+		must.Receive(t, o.ended, "its end")
 	}
 }

@@ -103,7 +103,7 @@ func (f *fake) send(messages ...string) {
 // question waits for a question.
 func (f *fake) question() {
 	f.t.Helper()
-	must.Receive(f.t, f.questions, "nothing was asked")
+	must.Receive(f.t, f.questions, "a question")
 }
 
 // run keeps a link until the test ends.

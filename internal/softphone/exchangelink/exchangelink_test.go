@@ -260,7 +260,7 @@ func talk(t *testing.T, o Options, f func(*websocket.Conn)) (*Server, *sync.Wait
 
 func in(t *testing.T, k *Socket) (string, bool) {
 	t.Helper()
-	b := must.Receive(t, k.Messages())
+	b := must.Receive(t, k.Messages(), "a message")
 	return string(b), b != nil
 }
 

@@ -299,7 +299,7 @@ func TestWake(t *testing.T) {
 		<-begun
 		for range 20 {
 			wake <- struct{}{}
-			must.Receive(t, begun, name+" did not come back")
+			must.Receive(t, begun, "another session of "+name)
 		}
 		cancel()
 		<-ended

@@ -113,7 +113,7 @@ func TestFlood(t *testing.T) {
 	if r, ok := err.(*simulate.RefusedError); !ok || r.Code != "slow_down" || n != EventsBurst+1 {
 		t.Errorf("event %d: %v", n, err)
 	}
-	must.Receive(t, flood.Done(), "flood goes on")
+	must.Receive(t, flood.Done(), "the end of the flood")
 	if err := quiet.Ring(ctx, simulate.Call{Number: "0612345678"}); err != nil {
 		t.Errorf("the other phone: %v", err)
 	}

@@ -262,7 +262,7 @@ func TestCatchUp(t *testing.T) {
 	next := func(want ...uint64) {
 		t.Helper()
 		for _, w := range want {
-			if got := must.Receive(t, asks, "never asked"); got != w {
+			if got := must.Receive(t, asks, "a question"); got != w {
 				t.Fatalf("asked behind %d, want %d", got, w)
 			}
 		}

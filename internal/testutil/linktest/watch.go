@@ -107,11 +107,7 @@ func (w *Watch) In(t testing.TB) *Watch {
 // Until waits for a phase and returns that state.
 func (w *Watch) Until(p link.Phase) link.State {
 	w.t.Helper()
-	for {
-		if s := must.Receive(w.t, w.States, "the link is not ", p); s.Phase == p {
-			return s
-		}
-	}
+	return must.Until(w.t, w.States, "the phase "+p.String(), func(s link.State) bool { return s.Phase == p })
 }
 
 // Connected waits until the link is connected.
@@ -124,7 +120,7 @@ func (w *Watch) Connected() *Watch {
 // Next waits for an event.
 func (w *Watch) Next() call.Event {
 	w.t.Helper()
-	return must.Receive(w.t, w.Events, "no event")
+	return must.Receive(w.t, w.Events, "an event")
 }
 
 // Want waits for an event with a state.
@@ -140,11 +136,7 @@ func (w *Watch) Want(state call.State) call.Event {
 // Await waits for an event with a state, whatever comes before it.
 func (w *Watch) Await(state call.State) call.Event {
 	w.t.Helper()
-	for {
-		if e := w.Next(); e.State == state {
-			return e
-		}
-	}
+	return must.Until(w.t, w.Events, "an event "+state.String(), func(e call.Event) bool { return e.State == state })
 }
 
 // Expect waits for events and compares their text.

@@ -5,6 +5,7 @@ package must
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -53,21 +54,57 @@ func Soon(t Test, is func() (so bool, instead any)) time.Duration {
 	}
 }
 
-// When is Soon for what a channel reports: it looks again after each value.
-func When[T any](t Test, news <-chan T, is func() (so bool, instead any)) {
+// When is Soon for what a channel reports: it looks again after each value, for Patience in all.
+// A closed channel reports nothing more, so it ends the test.
+func When[T any](t Test, news <-chan T, what string, is func() (so bool, instead any)) {
 	t.Helper()
-	for so, instead := is(); !so; so, instead = is() {
-		Receive(t, news, "there is ", instead)
+	late := time.After(Patience)
+	for {
+		so, instead := is()
+		if so {
+			return
+		}
+		if _, ok := next(news, late); !ok {
+			t.Fatal(fmt.Sprintf("never %s; last: %+v", what, instead))
+		}
 	}
 }
 
-// Receive returns the next value from a channel, or ends the test if none comes.
-func Receive[T any](t Test, from <-chan T, otherwise ...any) (v T) {
+// Until returns the first value from a channel that satisfies is, as When does.
+func Until[T any](t Test, from <-chan T, what string, is func(T) bool) T {
+	t.Helper()
+	late := time.After(Patience)
+	var seen []T
+	for {
+		v, ok := next(from, late)
+		if !ok {
+			t.Fatal(fmt.Sprintf("%s never came, but %+v", what, seen))
+		}
+		if is(v) {
+			return v
+		}
+		seen = append(seen, v)
+	}
+}
+
+// next returns the next value from a channel. It is not ok if the channel was closed, or if it
+// became late first.
+func next[T any](from <-chan T, late <-chan time.Time) (v T, ok bool) {
+	select {
+	case v, ok = <-from:
+	case <-late:
+	}
+	return v, ok
+}
+
+// Receive returns the next value from a channel, which is what the test waits for, or ends the
+// test if none comes. A closed channel has the zero value.
+func Receive[T any](t Test, from <-chan T, what string) (v T) {
 	t.Helper()
 	select {
 	case v = <-from:
 	case <-time.After(Patience):
-		t.Fatal(append([]any{"nothing came: "}, otherwise...)...)
+		t.Fatal(what + " never came")
 	}
 	return v
 }

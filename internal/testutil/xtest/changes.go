@@ -39,5 +39,5 @@ func (s *Server) Changes() <-chan struct{} {
 // When waits until ok returns true, checking after each change of the screen.
 func (s *Server) When(changed <-chan struct{}, what string, ok func() bool) {
 	s.t.Helper()
-	must.When(s.t, changed, func() (bool, any) { return ok(), "no " + what })
+	must.When(s.t, changed, what, func() (bool, any) { return ok(), "another picture" })
 }

@@ -33,7 +33,7 @@ func TestReadHistoryWhenAsked(t *testing.T) {
 	for range 3 {
 		kicks <- struct{}{}
 		for range 2 {
-			must.Receive(t, readings, "it was not read")
+			must.Receive(t, readings, "a reading")
 		}
 	}
 	cancel()

@@ -90,15 +90,20 @@ func startWindows(t *testing.T, s *xtest.Server, w windowapi.Welcome) *resident 
 	instancetest.Serve(t, instance.Config{RunDir: dirs.Run, Version: build, Build: build}, r)
 	cmd := processtest.Command(context.Background(), "windows", dirs.Run, w.Window)
 	cmd.Env, cmd.Stderr = append(s.Env(), processtest.RoleEnv+"=windows"), &r.err
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the windows' process: %s", &r.err)
+		}
+	})
 	r.process = processtest.StartCommand(t, cmd)
-	must.Receive(t, r.met, &r.err)
+	must.Receive(t, r.met, "the windows' process")
 	return r
 }
 
 // wait waits for a message.
 func (r *resident) wait(kind string) {
 	r.t.Helper()
-	if got := must.Receive(r.t, r.got, kind, ": ", &r.err); got != kind {
+	if got := must.Receive(r.t, r.got, kind); got != kind {
 		r.t.Fatalf("got %q, want %q: %s", got, kind, &r.err)
 	}
 }
