@@ -156,5 +156,5 @@ func underPolicy(t *testing.T, cmd *exec.Cmd, content string, mode fs.FileMode) 
 	file := filepath.Join(etc, "wiebelt", settings.PolicyFile)
 	write(t, file, content)
 	must.Do(t, os.Chmod(file, mode))
-	processtest.Within(t, cmd, "unshare", "-Urm", "sh", "-c", `mount --bind "$0" /etc && exec "$@"`, etc)
+	processtest.Inside(t, cmd, "unshare", "-Urm", "sh", "-c", `mount --bind "$0" /etc && exec "$@"`, etc)
 }

@@ -45,7 +45,7 @@ func TestWalk(t *testing.T) {
 				if out, err := exec.Command("cp", "-a", "/etc/.", etc).CombinedOutput(); err != nil {
 					t.Fatalf("%v: %s", err, out)
 				}
-				processtest.Within(t, cmd, "unshare", flags, "--kill-child", "--mount-proc", "sh", "-c",
+				processtest.Inside(t, cmd, "unshare", flags, "--kill-child", "--mount-proc", "sh", "-c",
 					`ip link set lo up && mount --bind "$1" /etc && mount --bind "$2" /usr/local/share && shift 2 && exec "$@"`,
 					"sh", etc, share)
 				screen := xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height})

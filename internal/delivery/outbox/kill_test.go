@@ -61,7 +61,7 @@ func TestKillClientAndHub(t *testing.T) {
 		for range 1 + random.IntN(filesARound) {
 			line, open := <-c.Lines
 			if !open {
-				t.Fatalf("round %d (seed %d): the client ended by itself", round, seed)
+				t.Fatalf("round %d (seed %d): the client ended by itself: %v", round, seed, c.Wait())
 			}
 			note(line)
 		}

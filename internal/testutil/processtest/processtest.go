@@ -6,13 +6,14 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,28 +62,42 @@ func Command(ctx context.Context, role string, args ...string) *exec.Cmd {
 // aloneEnv names the environment variable with the name of the test that a process runs alone.
 const aloneEnv = "WIEBELT_TEST_ALONE"
 
+// afterAlone is how much of its own time limit a test keeps to report what its process said.
+const afterAlone = 20 * time.Second
+
 // Alone reports whether this process runs the calling test alone. Otherwise it runs the test
-// in such a process, in which it must pass; prepare may change that process's environment.
+// in such a process, in which it must pass and may not be skipped. prepare, which may be nil,
+// may change that process's Path, Args, Env and SysProcAttr. The process ends with this one on Linux.
 func Alone(t *testing.T, prepare func(*exec.Cmd)) bool {
 	t.Helper()
 	if os.Getenv(aloneEnv) == t.Name() {
 		return true
 	}
 	only := "^" + strings.ReplaceAll(regexp.QuoteMeta(t.Name()), "/", "$/^") + "$"
-	limit := flag.Lookup("test.timeout").Value.String()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run="+only, "-test.timeout="+limit)
-	cmd.Env = os.Environ()
-	prepare(cmd)
+	limit := time.Duration(0) // none
+	if end, limited := t.Deadline(); limited {
+		limit = max(time.Until(end)-afterAlone, time.Second)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run="+only, "-test.timeout="+limit.String())
+	cmd.Env, cmd.WaitDelay = os.Environ(), afterAlone/2 // for what it started and did not end
+	if prepare != nil {
+		prepare(cmd)
+	}
 	cmd.Env = append(cmd.Env, aloneEnv+"="+t.Name())
+	runtime.LockOSThread() // as endWithUs needs
+	defer runtime.UnlockOSThread()
+	endWithUs(cmd)
 	out, err := cmd.CombinedOutput()
-	if t.Logf("%s", out); err != nil || !bytes.Contains(out, []byte("--- PASS: "+t.Name())) {
+	if t.Logf("%s", out); err != nil {
 		t.Error("alone: ", err)
+	} else if !bytes.Contains(out, []byte("--- PASS: "+t.Name()+" (")) {
+		t.Error("alone: it was skipped")
 	}
 	return false
 }
 
-// Within makes a command the last arguments of another one, such as unshare.
-func Within(t testing.TB, cmd *exec.Cmd, outer ...string) {
+// Inside makes a command the last arguments of another one, such as unshare.
+func Inside(t testing.TB, cmd *exec.Cmd, outer ...string) {
 	t.Helper()
 	cmd.Path, cmd.Args = must.Get(exec.LookPath(outer[0]))(t), append(outer, cmd.Args...)
 }
@@ -92,40 +107,54 @@ type Process struct {
 	Input io.WriteCloser // ends when the process that runs the tests ends
 	Lines <-chan string  // what it prints; closed when it has ended
 	cmd   *exec.Cmd
-	err   error // how it ended
+	limit *time.Timer // kills it; stopped while nobody waits for it
+	over  atomic.Bool // the limit
+	err   error       // how it ended
 }
 
-// Start starts the test program in a role.
+// patience is how long a process may be silent while a test waits for it.
+var patience = must.Patience
+
+// Start starts the test program in a role. It is killed when no line of it was read for
+// must.Patience.
 func Start(t testing.TB, role string, args ...string) *Process {
 	t.Helper()
 	cmd := Command(context.Background(), role, args...)
 	cmd.Stderr = os.Stderr
-	return StartCommand(t, cmd)
+	p := StartCommand(t, cmd)
+	p.limit.Reset(patience)
+	return p
 }
 
-// StartCommand starts a process that is killed when the test ends, or when no line
-// of it was read for must.Patience.
+// StartCommand starts a process that is killed when the test ends. It may be silent until Wait.
 func StartCommand(t testing.TB, cmd *exec.Cmd) *Process {
 	t.Helper()
 	input, output := must.Get(cmd.StdinPipe())(t), must.Get(cmd.StdoutPipe())(t)
 	must.Do(t, cmd.Start())
 	lines := make(chan string)
 	p := &Process{Input: input, Lines: lines, cmd: cmd}
+	p.limit = time.AfterFunc(time.Hour, func() {
+		p.over.Store(true)
+		p.Kill()
+	})
+	p.limit.Stop()
 	t.Cleanup(func() {
 		p.Kill()
 		_ = p.Wait()
 	})
 	go func() {
 		defer close(lines)
-		silent := time.AfterFunc(must.Patience, p.Kill)
 		r := bufio.NewReader(output)
 		// A line that a kill cuts off is not passed on: it confirms nothing.
 		for line, err := r.ReadString('\n'); err == nil; line, err = r.ReadString('\n') {
 			lines <- strings.TrimSpace(line)
-			silent.Reset(must.Patience)
+			if p.limit.Stop() {
+				p.limit.Reset(patience)
+			}
 		}
-		silent.Stop()
-		p.err = cmd.Wait()
+		if p.err = cmd.Wait(); p.err != nil && p.over.Load() {
+			p.err = fmt.Errorf("killed: silent for %v: %w", patience, p.err)
+		}
 	}()
 	return p
 }
@@ -133,8 +162,11 @@ func StartCommand(t testing.TB, cmd *exec.Cmd) *Process {
 // Kill ends the process at once, like a power failure. It may have ended already.
 func (p *Process) Kill() { _ = p.cmd.Process.Kill() }
 
-// Wait discards the remaining lines and returns how the process ended.
+// Wait discards the remaining lines and returns how the process ended. It kills a process that is
+// silent for must.Patience.
 func (p *Process) Wait() error {
+	p.limit.Reset(patience)
+	defer p.limit.Stop()
 	for range p.Lines {
 	}
 	return p.err

@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"wiebelt/internal/testutil/must"
 )
@@ -43,7 +45,25 @@ func TestError(t *testing.T) {
 
 func TestAlone(t *testing.T) {
 	const word = "WIEBELT_TEST_WORD"
-	if Alone(t, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, word+"=said") }) && os.Getenv(word) != "said" {
-		t.Error("it was not prepared")
+	ends, _ := t.Deadline()
+	if Alone(t, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, word+"="+ends.Format(time.RFC3339)) }) {
+		if first := must.Get(time.Parse(time.RFC3339, os.Getenv(word)))(t); !first.IsZero() && !ends.Before(first) {
+			t.Errorf("it may take until %v, the first process until %v", ends, first)
+		}
+	}
+}
+
+// TestSilent checks that a silent process is killed only while somebody waits for it.
+func TestSilent(t *testing.T) {
+	defer func(was time.Duration) { patience = was }(patience)
+	patience = time.Nanosecond
+	p := StartCommand(t, Command(t.Context(), "printer", "one", "two"))
+	if one, two := <-p.Lines, <-p.Lines; one != "one" || two != "two" {
+		t.Errorf("%q, %q", one, two)
+	}
+	for what, err := range map[string]error{"awaited": p.Wait(), "read": Start(t, "printer", "one", "two").Wait()} {
+		if err == nil || !strings.Contains(err.Error(), "killed: silent") {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }

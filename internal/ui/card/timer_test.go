@@ -5,7 +5,6 @@ import (
 	"errors"
 	"image"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -25,7 +24,7 @@ import (
 // TestRest runs in a separate process: Fyne's caches share
 // one clock, which no other test may have used.
 func TestRest(t *testing.T) {
-	if !processtest.Alone(t, func(*exec.Cmd) {}) {
+	if !processtest.Alone(t, nil) {
 		return
 	}
 	synctest.Test(t, func(t *testing.T) {

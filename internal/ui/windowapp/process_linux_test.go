@@ -115,7 +115,7 @@ func (r *resident) ended(wantCode int) {
 		code = failed.ExitCode()
 	}
 	if code != wantCode {
-		r.t.Errorf("exit code %d, want %d: %s", code, wantCode, &r.err)
+		r.t.Errorf("exit code %d, want %d: %v: %s", code, wantCode, err, &r.err)
 	}
 	if strings.Contains(r.err.String(), "Error in Fyne call thread") {
 		r.t.Errorf("Fyne was called on a wrong thread:\n%s", &r.err)
