@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -39,7 +38,7 @@ func ring(t must.Test, args []string) {
 	dir, test, number := args[0], args[1], args[2]
 	e := call.Event{Source: call.Source{Kind: call.KindCommand}, Number: number, At: time.Now()}
 	must.Do(t, HandOver(context.Background(), config(dir), e, func() error {
-		return startDetached(func() *exec.Cmd { return processtest.Command(context.Background(), "resident", dir, test) })
+		return StartDetached(append(os.Environ(), processtest.RoleEnv+"=resident"), must.Get(os.Executable())(t), dir, test)
 	}))
 }
 
@@ -80,7 +79,7 @@ func resident(t must.Test, args []string) {
 		_, _ = io.Copy(io.Discard, test)
 		cancel()
 	}()
-	_ = i.Serve(ctx, &testHandler{f: f})
+	fmt.Fprintln(f, "end", i.Serve(ctx, &testHandler{f: f}))
 }
 
 type testHandler struct {
@@ -123,9 +122,15 @@ func (e *testHandler) Peer(_ context.Context, _ Hello, c *Conn) {
 }
 
 // TestFiftyAtOnce has fifty programs hand over a call while nothing runs. One
-// resident starts and receives fifty calls.
+// resident starts and receives fifty calls, and answers a peer until it ends in good order.
 func TestFiftyAtOnce(t *testing.T) {
 	dir := folder(t)
+	t.Cleanup(func() { // once the residents have exited
+		heard := string(must.Get(os.ReadFile(filepath.Join(dir, "heard")))(t))
+		if n := strings.Count(heard, "start "); n == 0 || strings.Count(heard, "end <nil>\n") != n {
+			t.Errorf("heard:\n%s", heard)
+		}
+	})
 	test := admitResidents(t)
 	var all sync.WaitGroup
 	for n := range 50 {
@@ -157,6 +162,9 @@ func TestFiftyAtOnce(t *testing.T) {
 	}
 	if starts != 1 || len(rings) != 50 {
 		t.Errorf("%d residents, %d calls", starts, len(rings))
+	}
+	if kind, raw, err := Ask(t.Context(), config(dir), "echo", "x"); err != nil || kind != "echo" || string(raw) != `"x"` {
+		t.Errorf("a peer is told %q, %s: %v", kind, raw, err)
 	}
 }
 
@@ -208,7 +216,7 @@ func TestWholeEventArrives(t *testing.T) {
 	want := call.Event{Source: call.Source{Kind: call.KindCommand, ReportLevel: call.RingOnly}, ID: "x", State: call.Ended, Direction: call.Outgoing,
 		Reason: call.Missed, Number: "0612345678", Name: "J. de Vries", Line: "101", Via: "102", At: time.Now().Round(0)}
 	must.Do(t, deliver(t.Context(), config(dir), encodeEvent(want), settleTime))
-	<-e.news
+	must.Receive(t, e.news, "the call")
 	got := e.got[0]
 	if !got.At.Equal(want.At) {
 		t.Error("another time")
@@ -253,7 +261,7 @@ func TestPeers(t *testing.T) {
 		}
 		ended := make(chan error)
 		go func() { _, _, err := c.Receive(); ended <- err }()
-		runtime.Gosched()
+		must.Soon(t, func() (bool, any) { return receives("TestPeers"), "nobody who waits" })
 		must.Do(t, c.Close())
 		if err := must.Receive(t, ended, "the end of Receive"); !errors.Is(err, os.ErrClosed) {
 			t.Errorf("after closing: %v", err)
@@ -264,6 +272,19 @@ func TestPeers(t *testing.T) {
 		defer e.mu.Unlock()
 		return len(e.ends) == peers && !slices.ContainsFunc(e.ends, func(err error) bool { return err != io.EOF }), fmt.Sprint(e.ends)
 	})
+}
+
+// receives reports whether a goroutine that a test started waits for a message.
+func receives(test string) bool {
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	for stack := range strings.SplitSeq(string(stacks), "\n\n") {
+		waits := strings.Contains(stack, "[IO wait") && strings.Contains(stack, "(*Conn).Receive(")
+		if waits && strings.Contains(stack, "."+test+" in goroutine") {
+			return true
+		}
+	}
+	return false
 }
 
 func TestInboxIsReadAtStartAndKeptWhileNotTaken(t *testing.T) {
@@ -367,7 +388,7 @@ func TestGarbage(t *testing.T) {
 	waitFor(t, "a good call", func() bool {
 		return deliver(t.Context(), config(dir), encodeEvent(command("1")), settleTime) == nil
 	})
-	<-e.news
+	must.Receive(t, e.news, "the call")
 	if len(e.got) != 1 {
 		t.Errorf("%d calls", len(e.got))
 	}

@@ -12,8 +12,10 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestBoxes checks that the box appears, only once for a repeated message, and that it
-// closes once it has been read or nobody waits for it any more.
+var foreground = windows.NewLazySystemDLL("user32.dll").NewProc("GetForegroundWindow")
+
+// TestBoxes checks that the box appears in front, only once for a repeated message, and that it
+// closes once Return was pressed or nobody waits for it any more.
 func TestBoxes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -30,12 +32,18 @@ func TestBoxes(t *testing.T) {
 		must.Soon(t, func() (bool, any) { return box(title) != 0, "no box " + title })
 	}
 	show("First", "Something does not work.")
-	must.Do(t, Show(ctx, "First", "Something does not work.")) // returns at once
+	again := make(chan error, 1)
+	go func() { again <- Show(ctx, "First", "Something does not work.") }()
+	must.Do(t, must.Receive(t, again, "the end of a repeated message"))
 	if len(told) > 0 {
 		t.Error("the box did not wait")
 	}
-	const wmCommand, ok = 0x0111, 1
-	win32.Post(box("First"), wmCommand, ok, 0)
+	must.Soon(t, func() (bool, any) {
+		front, _, _ := foreground.Call()
+		return front == box("First"), "another window in front"
+	})
+	const wmKeyDown, vkReturn = 0x0100, 0x0D
+	win32.Post(box("First"), wmKeyDown, vkReturn, 0)
 	must.Do(t, must.Receive(t, told, "the end of a box"))
 	for _, title := range []string{"Other", "First"} { // which may be shown again
 		show(title, "Something else.")

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -236,6 +237,9 @@ func (p *Prefix) Command(exe string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// runTime is how long Run waits for a program. A test gives up earlier, and says why.
+const runTime = 2 * must.Patience
+
 // Run runs a program until it exits and returns its standard output and exit code.
 func (p *Prefix) Run(exe string, args ...string) (string, int) {
 	p.t.Helper()
@@ -246,7 +250,7 @@ func (p *Prefix) Run(exe string, args ...string) (string, int) {
 	defer complained.Close()
 	cmd.Stdout, cmd.Stderr = said, complained
 	must.Do(p.t, cmd.Start())
-	stop := time.AfterFunc(2*must.Patience, func() { cmd.Process.Kill() }) // a test gives up earlier, and says why
+	stop := time.AfterFunc(runTime, func() { cmd.Process.Kill() })
 	defer stop.Stop()
 	if err := cmd.Wait(); cmd.ProcessState == nil {
 		p.t.Fatalf("winetest: %s: %v", exe, err)
@@ -259,12 +263,15 @@ func (p *Prefix) Run(exe string, args ...string) (string, int) {
 	return string(must.Get(os.ReadFile(said.Name()))(p.t)), code
 }
 
-// Test runs tests built for Windows, of which at least this many must pass and none fail.
+var passed = regexp.MustCompile(`(?m)^--- PASS: Test`)
+
+// Test runs tests built for Windows, of which this many must pass, and none fail or be
+// skipped. Neither subtests nor fuzz tests count.
 func (p *Prefix) Test(exe string, passing int, flags ...string) {
 	p.t.Helper()
-	out, code := p.Run(exe, append([]string{"-test.v"}, flags...)...)
-	if code != 0 || strings.Count(out, "--- PASS") < passing {
-		p.t.Errorf("code %d, %s", code, out)
+	out, code := p.Run(exe, append([]string{"-test.v", "-test.timeout=" + (runTime - 30*time.Second).String()}, flags...)...)
+	if n := len(passed.FindAllString(out, -1)); code != 0 || n != passing || strings.Contains(out, "--- SKIP") {
+		p.t.Errorf("code %d, %d passed, want %d: %s", code, n, passing, out)
 	}
 }
 
