@@ -12,8 +12,8 @@ import (
 
 func now() time.Time {
 	file := os.Getenv("WIEBELT_TEST_JUMP")
-	_ = os.WriteFile(file+".read", nil, 0o600) // for the test, which waits until it was read
 	b, _ := os.ReadFile(file)
+	_ = os.WriteFile(file+".read", nil, 0o600)                   // for the test, which waits until it was read
 	ahead, _ := time.ParseDuration(strings.TrimSpace(string(b))) // none at first
 	return time.Now().Round(0).Add(ahead)
 }
