@@ -57,7 +57,7 @@ func (r *Row) Layout(size fyne.Size, middle, right float32) (narrowed bool) {
 	r.Back.Resize(fyne.NewSize(size.Width-2*RowInset, size.Height-2))
 	// All texts of a line are centred in the same height, so that their baselines
 	// nearly match in every size.
-	const first, second, line, mark, gap, least = 4, 24, 20, 20, 16, 40
+	const first, second, line, mark, gap = 4, 24, 20, 20, 16
 	put := func(o fyne.CanvasObject, x, y, width float32) {
 		o.Move(fyne.NewPos(x, y))
 		o.Resize(fyne.NewSize(width, line))
@@ -68,24 +68,8 @@ func (r *Row) Layout(size fyne.Size, middle, right float32) (narrowed bool) {
 	if middle-Edge-TimeWidth < narrow {
 		put(r.Title, left, first, right-left)
 		put(r.Shape, left, second, ShapeSize)
-		x, end := left+Either[float32](r.Shape.mark == MarkNone, 0, mark), size.Width-Edge
-		whole := func(t *TextLine) float32 { return Either(t.Text == "", 0, t.Width()+1) }
-		// place puts a text at x and leaves room for what follows it.
-		place := func(t *TextLine, after float32) {
-			width := min(whole(t), end-x-Either(after == 0, 0, after+gap))
-			if width < min(whole(t), least) { // too little to be read
-				width = 0
-			}
-			put(t, x, second, width)
-			if width > 0 {
-				x += width + gap
-			}
-		}
-		first, _, longer := strings.Cut(r.Detail.Text, separator)
-		kept := min(whole(r.Detail), numberWidth, r.Detail.measure(first+Either(longer, "…", "")).Width+1)
-		place(r.Result, kept)
-		place(r.Detail, max(0, min(whole(r.More), end-x-kept-gap)))
-		place(r.More, 0)
+		x := left + Either[float32](r.Shape.mark == MarkNone, 0, mark)
+		r.shareLine(x, size.Width-Edge, gap, func(t *TextLine, x, width float32) { put(t, x, second, width) })
 		return true
 	}
 	put(r.Title, left, first, middle-left-gap)
@@ -94,6 +78,29 @@ func (r *Row) Layout(size fyne.Size, middle, right float32) (narrowed bool) {
 	put(r.Result, middle+mark, first, right-middle-mark)
 	put(r.More, middle+mark, second, right-middle-mark)
 	return false
+}
+
+// shareLine puts the result, the detail and more beside each other from x to end, and keeps
+// the number that the detail begins with.
+func (r *Row) shareLine(x, end, gap float32, put func(t *TextLine, x, width float32)) {
+	const least = 40 // less cannot be read
+	whole := func(t *TextLine) float32 { return Either(t.Text == "", 0, t.Width()+1) }
+	// place puts a text at x and leaves room for what follows it.
+	place := func(t *TextLine, after float32) {
+		width := min(whole(t), end-x-Either(after == 0, 0, after+gap))
+		if width < min(whole(t), least) {
+			width = 0
+		}
+		put(t, x, width)
+		if width > 0 {
+			x += width + gap
+		}
+	}
+	number, _, longer := strings.Cut(r.Detail.Text, separator)
+	kept := min(whole(r.Detail), numberWidth, r.Detail.measure(number+Either(longer, "…", "")).Width+1)
+	place(r.Result, kept)
+	place(r.Detail, max(0, min(whole(r.More), end-x-kept-gap)))
+	place(r.More, 0)
 }
 
 // SpokenText returns the row's text for screen readers, most distinctive part first.
