@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -28,8 +29,8 @@ const (
 //     applies to each field inside.
 //   - Invalid UTF-8 and halves of surrogate pairs are removed from texts.
 //
-// Everything else is contact.NotUnderstood: a wrong type is reported by its field, without
-// its content. Texts are cleaned for display, the link is left as it is. The relation
+// Everything else is contact.NotUnderstood, an error in place of contacts included: a wrong
+// type is reported by its field, without its content. Texts are cleaned for display, the link is left as it is. The relation
 // number is the field called relationField or, if that is "", the one whose name ends in
 // "relatienummer"; of several, the alphabetically first that is not null.
 func decode(body []byte, relationField string) ([]contact.Contact, error) {
@@ -46,6 +47,8 @@ func decode(body []byte, relationField string) ([]contact.Contact, error) {
 		return nil, failed(contact.NotUnderstood, string(f))
 	case errors.Is(err, errTooMany):
 		return nil, failed(contact.NotUnderstood, "lookup: too many contacts")
+	case errors.Is(err, errReported):
+		return nil, failed(contact.HubError, "lookup: an error in a successful answer")
 	}
 	return nil, failed(contact.NotUnderstood, "lookup: broken JSON")
 }
@@ -53,6 +56,7 @@ func decode(body []byte, relationField string) ([]contact.Contact, error) {
 var (
 	errTooMany  = errors.New("too many contacts")
 	errTrailing = errors.New("more than one value")
+	errReported = errors.New("an error in place of contacts")
 )
 
 // fieldError reports a field of a wrong type. Only this error
@@ -87,8 +91,15 @@ func (d *decoder) release() {
 }
 
 func (d *decoder) answer() (found []contact.Contact, err error) {
+	reported := false
 	err = d.object("", func() error {
-		if string(d.lower) != "data" {
+		switch string(d.lower) {
+		case "data":
+		case "error", "errors":
+			value, err := d.ReadValue()
+			reported = reported || !slices.Contains(noError, string(value))
+			return err
+		default:
 			return d.SkipValue()
 		}
 		return d.object("data", func() error {
@@ -104,8 +115,14 @@ func (d *decoder) answer() (found []contact.Contact, err error) {
 	if _, err := d.ReadToken(); err != io.EOF {
 		return nil, errTrailing
 	}
+	if reported && len(found) == 0 {
+		return nil, errReported
+	}
 	return found, nil
 }
+
+// noError are the values of an error field that report none.
+var noError = []string{"null", "false", "0", `""`, "[]", "{}"}
 
 func (d *decoder) items(found *[]contact.Contact) error {
 	if there, err := d.open('[', "data.items"); !there {

@@ -115,6 +115,8 @@ func (c *Client) readAnswer(resp *http.Response, raw []byte) ([]contact.Contact,
 		return nil, failed(contact.NotUnderstood, "lookup: too long")
 	case !isJSON:
 		return nil, failed(contact.NotUnderstood, "lookup: the answer is no JSON")
+	case len(body) == 0 || string(body) == "[]":
+		return nil, nil
 	}
 	return decode(body, c.cfg.RelationNumberField)
 }

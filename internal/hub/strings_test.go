@@ -106,8 +106,9 @@ func TestJSONTestSuite(t *testing.T) {
 		_, err := ask(each.Input)
 		inside, within := ask(`{"data":{"items":[{"id":"x","iets":` + each.Input + `}]}}`)
 		taken := within == nil && len(inside) == 1 && inside[0].ID == "x"
+		empty := strings.Trim(each.Input, "\ufeff ") == "" // by itself an answer without contacts
 		switch {
-		case kind == 'n' && err == nil:
+		case kind == 'n' && err == nil && !empty:
 			t.Errorf("%s was taken", each.Name)
 		case kind == 'n' && taken:
 			t.Errorf("%s was taken within an answer", each.Name)

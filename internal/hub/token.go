@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -334,7 +335,7 @@ func readToken(status int, raw []byte, now time.Time) (*oauth2.Token, error) {
 		ExpiresIn   json.RawMessage `json:"expires_in"`
 		Error       string          `json:"error"`
 	}
-	parsed := json.Unmarshal(raw, &a)
+	parsed := json.Unmarshal(bytes.TrimPrefix(raw, []byte("\ufeff")), &a)
 	switch a.Error {
 	case "invalid_client", "unauthorized_client", "invalid_grant", "access_denied":
 		return nil, failed(contact.CredentialsRefused, "token: "+a.Error)
