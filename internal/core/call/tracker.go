@@ -84,8 +84,8 @@ type trackedCall struct {
 }
 
 // Tracker decides which reports belong to one call. It is owned by one goroutine. A call
-// belongs to the source that reported it, and only that source may change it; across
-// sources, only ringing is merged.
+// belongs to the source that reported it, and only that source may change it, until its
+// connection is gone and another reports it; across sources, only ringing is merged.
 type Tracker struct {
 	next    ID
 	calls   []*trackedCall // oldest first
@@ -134,7 +134,10 @@ func (t *Tracker) apply(c *trackedCall, e Event, w source, key string, now time.
 		}
 		return t.begin(e, w, key, now)
 	case source{c.Source.Kind, c.Source.Conn} != w:
-		return Change{} // a second source may report the ring, nothing else
+		if t.reports(e.Source) <= c.ReportLevel {
+			return Change{} // a second source may report the ring, nothing else
+		}
+		c.Source = e.Source // the connection of the one that reported more is gone
 	}
 	return t.update(c, e, key, now)
 }
@@ -348,7 +351,7 @@ func (t *Tracker) update(c *trackedCall, e Event, key string, now time.Time) Cha
 	// can mean another caller.
 	if c.CallerKey != key && (e.Number != "" || e.State == Ringing) {
 		kind = AnotherCaller
-		c.CallerKey, c.Number, c.Name, c.Via = key, e.Number, e.Name, e.Via // taken back, no one has passed it on
+		c.CallerKey, c.Number, c.Name, c.Via = key, e.Number, e.Name, e.Via // Via too: a call taken back was passed on by nobody
 	}
 	c.Name, c.Line, c.Via, c.Queue = cmp.Or(e.Name, c.Name), cmp.Or(e.Line, c.Line), cmp.Or(e.Via, c.Via), cmp.Or(e.Queue, c.Queue)
 	if c.Via == c.Number || c.Via == c.Name || c.Via == c.Name+" ("+c.Number+")" {

@@ -165,6 +165,29 @@ func TestASecondSourceAddsWhatItKnows(t *testing.T) {
 	}
 }
 
+// TestAnotherSourceTakesOver checks that a call whose source is gone goes on with
+// another that reported it, if that can report more than the ring.
+func TestAnotherSourceTakesOver(t *testing.T) {
+	for _, c := range []struct {
+		second   Source
+		answered ChangeKind
+		ended    ChangeKind
+	}{{two, WasAnswered, WasEnded}, {url, NoChange, NoChange}} {
+		tr := NewTracker()
+		tr.Apply(Event{Source: full, ID: "x", Number: "1"}, "1", t0)
+		tr.Apply(Event{Source: c.second, ID: "y", Number: "1"}, "1", t0)
+		if got := tr.Apply(Event{Source: c.second, ID: "y", State: Answered}, "", t0); got.Kind != NoChange {
+			t.Errorf("%s: taken from a source that is there: %+v", c.second.Kind, got)
+		}
+		tr.SourceGone(full)
+		answered := tr.Apply(Event{Source: c.second, ID: "y", State: Answered}, "", t0)
+		ended := tr.Apply(Event{Source: c.second, ID: "y", State: Ended}, "", t0)
+		if answered.Kind != c.answered || ended.Kind != c.ended {
+			t.Errorf("%s: %+v, %+v", c.second.Kind, answered, ended)
+		}
+	}
+}
+
 // TestLateReports checks that a report too late for a card goes to the live call
 // if it can; otherwise it and all that follow make one call of the history.
 func TestLateReports(t *testing.T) {
