@@ -223,6 +223,7 @@ func TestAnswers(t *testing.T) {
 		{ev(`"number":["+31612345678"]`), "bad_request"},
 		{ev(`"number":"1234","number":"5678"`), "bad_request"},
 		{ev(`"state":"ringing","x":1,"x":2`), "bad_request"},
+		{ev(`"x":[[[[[[[[[]]]]]]]]]`), "bad_request"},
 		{`{"id":"7f3a"}`, "bad_request"},
 		{`{"event":"call","id":7}`, "bad_request"},
 		{`{"event":"call","id":"` + strings.Repeat("a", 129) + `"}`, "bad_request"},

@@ -88,7 +88,7 @@ func parseMessage(b []byte) (fields, error) {
 		}
 		value, err := read(d)
 		if err != nil {
-			return nil, err
+			return fields{"id": f["id"]}, err
 		}
 		if known && value.Kind() == '"' {
 			f[name] = value.String()
@@ -135,7 +135,7 @@ func marshal(v any) []byte {
 // handleMessage processes one message of a WebSocket and returns the reply, nil for none:
 // an event of another kind is ignored.
 func (l *Listener) handleMessage(b []byte, w call.Source) []byte {
-	f, _ := parseMessage(b) // of an unreadable message, only event and id are used
+	f, _ := parseMessage(b) // of an unreadable message at most the id is known
 	c := badRequest
 	switch f["event"] {
 	case "call":
