@@ -235,13 +235,13 @@ func SingleArgument(args []string) (argument, profile string, err error) {
 }
 
 // lines adds fields from lines of the form field=value; the first line of a field counts,
-// and a line without = is the number. An empty line or the end of input terminates them.
+// and a line without = before it is the number. An empty line or the end of input terminates them.
 func lines(in io.Reader, said map[string]string) error {
 	s := bufio.NewScanner(io.LimitReader(in, maxInput))
 	for s.Scan() && strings.TrimSpace(s.Text()) != "" {
 		name, value, ok := strings.Cut(strings.TrimPrefix(s.Text(), "\ufeff"), "=")
-		if !ok {
-			name, value = "number", name
+		if !ok || strings.ContainsAny(name, ":@;") { // or a SIP address with parameters
+			name, value = "number", s.Text()
 		}
 		if name = strings.ToLower(strings.TrimSpace(name)); slices.Contains(Fields, name) && said[name] == "" {
 			said[name] = value

@@ -110,6 +110,7 @@ func TestFieldsNobodySees(t *testing.T) {
 		"input before it":      {[]string{"--stdin"}, map[string]string{"WIEBELT_NUMBER": "1", "WIEBELT_ID": "8"}, "number=2\n", call.Event{Number: "2", ID: "8"}},
 		"arguments before all": {[]string{"--stdin", "--name", "x", "--", "0612345678"}, env, lines, call.Event{State: call.Ended, Direction: call.Outgoing, ID: "7", Number: "0612345678", Name: "x", Line: all.Line, Via: all.Via}},
 		"the number alone":     {[]string{"--stdin"}, nil, "+31201234567", call.Event{Number: "+31201234567"}},
+		"a SIP address":        {[]string{"--stdin"}, nil, "sip:0612345678@pbx;user=phone", call.Event{Number: "sip:0612345678@pbx;user=phone"}},
 		"an empty line ends":   {[]string{"--stdin"}, nil, "number=1\n\nname=x", call.Event{Number: "1"}},
 		"nothing":              {[]string{"--stdin"}, nil, "", call.Event{}},
 	} {
