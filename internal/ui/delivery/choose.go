@@ -133,13 +133,14 @@ func zipsIn(dir string) ([]chooseItem, error) {
 
 // openTyped opens the folder, or chooses the file, whose path was typed.
 func (c *chooser) openTyped(s string) {
-	s = strings.TrimSpace(s)
+	s = strings.TrimSpace(strings.Trim(strings.TrimSpace(s), `"`)) // Windows copies paths in quotes
 	if s == "" {
 		return
 	}
 	if !filepath.IsAbs(s) {
 		s = filepath.Join(c.dir, s)
 	}
+	s = filepath.Clean(s) // as pick spells it
 	if strings.EqualFold(filepath.Ext(s), ".zip") {
 		c.chosen[s] = true
 		c.count()

@@ -494,7 +494,8 @@ func TestDeliveryChooser(t *testing.T) {
 		{"a folder", func() { c.pick(0) }, archive, "", nil},
 		{"a path from here", func() { c.openTyped(" b.ZIP ") }, archive, "", []string{second}},
 		{"a whole path", func() { c.openTyped(first) }, dir, "", []string{second, first}},
-		{"nothing", func() { c.openTyped(" ") }, dir, "", []string{second, first}},
+		{"the same, in quotes", func() { c.openTyped(`"` + archive + `/./b.ZIP"`) }, archive, "", []string{second, first}},
+		{"nothing", func() { c.open(dir); b.RunDue(); c.openTyped(" ") }, dir, "", []string{second, first}},
 		{"what is not there", func() { c.openTyped("nergens") }, dir, failed, []string{second, first}},
 	} {
 		step.do()
