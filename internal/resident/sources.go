@@ -200,8 +200,9 @@ func (w *sources) listen(s *settings.Settings) *source {
 	if cfg.Tries > 1 && l.HasStablePort() {
 		if err := settings.Set(r.o.Dirs, map[string]any{"listener.port": l.Port()}); err != nil {
 			r.o.Log.Warn("the port was not kept", "why", err)
+		} else {
+			w.listens.Port = l.Port() // the value just written is no change
 		}
-		w.listens.Port = l.Port() // the value just written is no change
 	}
 	if err := l.Announce(filepath.Join(r.o.Dirs.Run, listener.AnnouncementName)); err != nil {
 		r.o.Log.Warn("listener.json was not written", "why", err)
