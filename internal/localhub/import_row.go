@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// column is the destination of a value: one of columns, or ignoredColumn.
+// column is the destination of a value: one of columnTable, or ignoredColumn.
 type column uint8
 
 // columnTable lists the columns of a file: our name, the database

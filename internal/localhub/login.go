@@ -186,7 +186,8 @@ func (g *guard) try(who guesser, now time.Time) (wait time.Duration) {
 }
 
 // forgetSome forgets at least half of the guessers, so that it is seldom needed: first those
-// who need not wait. More than half seldom do, since each of them has cost five checks.
+// who need not wait. More than half are rarely left after that: whoever has to wait has had
+// five passwords checked.
 func (g *guard) forgetSome(now time.Time) {
 	maps.DeleteFunc(g.all, func(_ guesser, t guesses) bool { return !t.next.After(now) })
 	for who := range g.all {

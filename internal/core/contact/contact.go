@@ -49,7 +49,7 @@ type Contact struct {
 }
 
 // Name formats initials, prefix and family name the Dutch way ("B.M. van den Heuvel").
-// Without a family name and initials it is empty.
+// Without any of them it is empty.
 func (c Contact) Name() string {
 	prefix := c.Prefix
 	if c.Initials == "" && prefix != "" {

@@ -71,9 +71,9 @@ func (e *Engine) updateDimming() {
 			c.Launched, e.s.dirty = launched, true
 		}
 	}
-	lives := e.anyLives()
+	live := e.anyLive()
 	for _, c := range e.s.cards {
-		dimmed := lives && c.Rank() == RankEnded
+		dimmed := live && c.Rank() == RankEnded
 		if dimmed == c.Dimmed {
 			continue
 		}
@@ -84,8 +84,8 @@ func (e *Engine) updateDimming() {
 	}
 }
 
-// anyLives reports whether a call is live, its card on screen or not.
-func (e *Engine) anyLives() bool {
+// anyLive reports whether a call is live, its card on screen or not.
+func (e *Engine) anyLive() bool {
 	return slices.ContainsFunc(e.s.cards, func(c *card) bool { return !c.recordOnly && c.ongoing && c.Rank().IsLive() })
 }
 
@@ -93,7 +93,7 @@ func (e *Engine) anyLives() bool {
 func (e *Engine) raise(c *card, now time.Time) {
 	c.closed, c.superseded, c.mustUnfold, c.mustFold, c.Strip, c.SingleLine = false, false, false, false, false, false
 	c.raised, c.Raised = now, now
-	c.Dimmed = c.Rank() == RankEnded && e.anyLives()
+	c.Dimmed = c.Rank() == RankEnded && e.anyLive()
 }
 
 // countBySource counts cards by the kind of their source.
@@ -164,19 +164,19 @@ func selectShown(cards []*card, held bool) (shown []*card, more int) {
 // priority is a card's claim to be shown, 0 being the highest; nth counts the calls of
 // its source that precede it.
 func (c *card) priority(held bool, nth int) int {
-	lives := c.Rank() < RankEnded
+	notEnded := c.Rank() < RankEnded
 	switch {
 	case c.attention != attention{}, c.Rank() == RankInCall && nth < 2:
 		return 0
-	case held && c.shown && lives && (!c.SingleLine || nth < 2):
+	case held && c.shown && notEnded && (!c.SingleLine || nth < 2):
 		return 1
 	case !c.raised.IsZero():
 		return 2
-	case lives && nth < 2:
+	case notEnded && nth < 2:
 		return 3
-	case held && c.shown && lives:
+	case held && c.shown && notEnded:
 		return 4
-	case lives:
+	case notEnded:
 		return 5
 	case held && c.shown:
 		return 6
@@ -190,9 +190,9 @@ func setLines(ranked []*card, held bool, nth map[*card]int) {
 	whole := 0
 	settled := make([]bool, len(ranked))
 	for i, c := range ranked {
-		lives := c.Rank().IsLive()
+		live := c.Rank().IsLive()
 		line := held && c.shown && c.SingleLine
-		settled[i] = held && c.shown || !c.raised.IsZero() || lives && (c.shown && !c.SingleLine || nth[c] == 0 || nth[c] == 1 && c.Rank() == RankInCall)
+		settled[i] = held && c.shown || !c.raised.IsZero() || live && (c.shown && !c.SingleLine || nth[c] == 0 || nth[c] == 1 && c.Rank() == RankInCall)
 		if settled[i] && !line {
 			whole++
 		}

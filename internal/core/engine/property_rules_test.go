@@ -123,7 +123,7 @@ func (w *world) inOrder(s *Snapshot) {
 		w.saw["calls at once"] = max(w.saw["calls at once"], n)
 	}
 	shown := map[Rank]int{}
-	lives := w.e.anyLives()
+	live := w.e.anyLive()
 	for _, c := range w.e.s.cards {
 		at := c.Rank()
 		if !c.shown {
@@ -132,7 +132,7 @@ func (w *world) inOrder(s *Snapshot) {
 		shown[at]++
 		free := !held && c.raised.IsZero()
 		switch {
-		case c.Dimmed != (lives && at == RankEnded):
+		case c.Dimmed != (live && at == RankEnded):
 			w.fail("%s, standing %d: aside is %v", c.Number.Key(), at, c.Dimmed)
 		case c.Dimmed && free && !c.Strip:
 			w.fail("%s has ended and is not folded", c.Number.Key())
@@ -169,9 +169,9 @@ func (w *world) inOrder(s *Snapshot) {
 	}
 	switch {
 	case shown[RankRinging] > 0 && first != RankRinging, shown[RankRinging] == 0 && shown[RankInCall] > 0 && first != RankInCall,
-		lives && !first.IsLive():
+		live && !first.IsLive():
 		w.fail("the hotkey means standing %d of %v", first, shown)
-	case s.HotkeyCard() == 0 && (len(s.Cards) > 0 || lives):
+	case s.HotkeyCard() == 0 && (len(s.Cards) > 0 || live):
 		w.fail("the hotkey means nobody")
 	}
 }

@@ -176,7 +176,8 @@ func (r *relay) writeCall(ctx context.Context, waiting []report) bool {
 			time.Since(began) > retryTimeout:
 			r.dropped.Add(int64(len(all)))
 			r.warned.Do(func() { r.Log.Warn("a report was not taken", "why", err) })
-			return time.Since(began) <= retryTimeout // sending it again would not help
+			// A report that cannot be stored counts as taken: sending it again would not help.
+			return time.Since(began) <= retryTimeout
 		}
 		_ = wake.Pause(ctx, retryPause)
 	}

@@ -53,15 +53,17 @@ func retryLater(w http.ResponseWriter, status int, seconds string) {
 	w.WriteHeader(status)
 }
 
-// set replaces the mappings. The states of removed ones are dropped.
+// set replaces the mappings. The states and paces of removed ones are dropped.
 func (h *webhooks) set(mapped map[string]webhook.Reader) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.mapped = mapped
-	maps.DeleteFunc(h.states, func(name string, _ wire.LinkState) bool {
+	removed := func(name string) bool {
 		_, known := webhook.Of(name)
 		return !known && mapped[name] == nil
-	})
+	}
+	maps.DeleteFunc(h.states, func(name string, _ wire.LinkState) bool { return removed(name) })
+	maps.DeleteFunc(h.paces, func(name string, _ *rate.Limiter) bool { return removed(name) })
 }
 
 // reader returns a name's reader and kind. Mappings take precedence.
