@@ -228,11 +228,12 @@ func (o *desksOffice) cutOff(n int) (all figures) {
 		u := wire.User(fmt.Sprint("gone", i))
 		pair := must.Get(nkeys.CreateUser())(o.t)
 		public, _ := pair.PublicKey()
-		must.Get(d.Join(ctx, invite(o.t, d, users.Entry{User: u}), public))(o.t)
+		_, _, err := d.Join(ctx, invite(o.t, d, users.Entry{User: u}), public)
+		must.Do(o.t, err)
 		c := must.Get(o.connectWith(pair, u, func(*nats.Msg) {}))(o.t)
 		cut := c.StatusChanged(nats.CLOSED)
 		began := time.Now()
-		must.Do(o.t, d.Remove(ctx, u))
+		must.Get(d.Remove(ctx, u))(o.t)
 		<-cut
 		all.add(time.Since(began))
 	}

@@ -73,11 +73,16 @@ func TestElsewhere(t *testing.T) {
 	}
 	first := publicKey(o.must("publisher", "add", "kamailio"))
 	code, creds, notice := o.command("publisher", "add", "kamailio")
-	if second := publicKey(creds); code != exitDone || !strings.Contains(notice, "until then: "+first) || strings.Contains(notice, second) {
+	second := publicKey(creds)
+	if code != exitDone || !strings.Contains(notice, "until then: "+first) || strings.Contains(notice, second) {
 		t.Errorf("%s replaces %s: exit %d: %s", second, first, code, notice)
 	}
-	if said := o.must("publisher", "remove", "kamailio"); !strings.Contains(said, "work until then: U") {
-		t.Error(said)
+	if said := o.must("publisher", "remove", "kamailio"); !strings.HasSuffix(said, "work until then: "+second+"\n") {
+		t.Errorf("%s, after %s", said, first)
+	}
+	o.must("user", "add", "user1")
+	if said := o.must("user", "remove", "user1"); !strings.Contains(said, "cannot connect any more") {
+		t.Errorf("without a key: %s", said)
 	}
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, page := range guide.Help(l) {

@@ -138,18 +138,15 @@ func (c *userRemoveCmd) Run(e *env) error { return e.remove(c.User, false) }
 // remove removes a user or publisher.
 func (e *env) remove(name string, publisher bool) error {
 	return e.withUser(name, publisher, func(ctx context.Context, d *users.Directory, f *setup.Folder, u wire.User) error {
-		if err := d.Remove(ctx, u); err != nil {
+		revoked, err := d.Remove(ctx, u)
+		switch {
+		case err != nil:
 			return err
-		}
-		if !f.Settings.NATS.External() {
+		case len(revoked) > 0 && f.Settings.NATS.External():
+			e.printText(text.RelayRevoke, u, publicKeys(revoked))
+		default:
 			e.printText(text.RelayRemoved, u)
-			return nil
 		}
-		gone, _, err := d.Find(ctx, u)
-		if err != nil {
-			return err
-		}
-		e.printText(text.RelayRevoke, u, publicKeys(gone.Keys))
 		return nil
 	})
 }

@@ -40,7 +40,7 @@ func (r *relay) handleJoin(w http.ResponseWriter, q *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	u, err := directory.Join(q.Context(), asked.Code, asked.Key)
+	u, revoked, err := directory.Join(q.Context(), asked.Code, asked.Key)
 	switch {
 	case errors.Is(err, users.ErrCode):
 		w.WriteHeader(http.StatusForbidden)
@@ -51,6 +51,11 @@ func (r *relay) handleJoin(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	r.joins.refund(from)
+	for _, k := range revoked {
+		if r.Settings.NATS.External() { // the key works until their administrator revokes it
+			r.Log.Warn("a computer was replaced: have the administrator of NATS revoke its key", "user", string(u), "key", k.Public)
+		}
+	}
 	_, authority, err := r.Authorities()
 	var token string
 	if err == nil {

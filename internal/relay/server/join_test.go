@@ -1,12 +1,16 @@
 package server
 
 import (
+	"bytes"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +19,8 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"wiebelt/internal/relay/certificates"
+	"wiebelt/internal/relay/credentials"
+	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/softphone/link"
@@ -54,7 +60,7 @@ func TestTunnel(t *testing.T) {
 	if e := anna.Next(); e.ID != "7" {
 		t.Errorf("%+v", e)
 	}
-	must.Do(t, o.users.Load().Remove(t.Context(), "anna"))
+	must.Get(o.users.Load().Remove(t.Context(), "anna"))(t)
 	if s := anna.Until(link.Refused); s.Cause != link.CauseDenied {
 		t.Errorf("%+v", s)
 	}
@@ -83,7 +89,7 @@ func TestRemoved(t *testing.T) {
 	o := start(t)
 	anna := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
 	bob := o.desk(users.Entry{User: "bob", Extensions: []string{"102"}})
-	must.Do(t, o.users.Load().Remove(t.Context(), "anna"))
+	must.Get(o.users.Load().Remove(t.Context(), "anna"))(t)
 	if s := anna.Until(link.Refused); s.Cause != link.CauseDenied {
 		t.Errorf("%+v", s)
 	}
@@ -120,6 +126,36 @@ func TestRenew(t *testing.T) {
 	}
 	if ask("anna", bob).Token != "" || ask("carla", anna).Token != "" || ask("anna", "").Token != "" {
 		t.Error("a token for somebody else's key")
+	}
+}
+
+// TestReplacedComputer: the log names the key that is replaced when a user joins on one computer too
+// many, if only somebody else can revoke it.
+func TestReplacedComputer(t *testing.T) {
+	_, js := natstest.Start(t, t.TempDir())
+	directory := must.Get(users.Open(t.Context(), js, 1))(t)
+	for u, urls := range map[wire.User][]string{"anna": {"tls://nats.example:4222"}, "bob": nil} {
+		must.Do(t, directory.Put(t.Context(), users.Entry{User: u}))
+		var log bytes.Buffer
+		r := &relay{joins: newLimiter(wrongCodes), Config: Config{Log: slog.New(slog.NewTextHandler(&log, nil)), Folder: &setup.Folder{
+			Settings: setup.Settings{NATS: setup.NATS{URLs: urls}}, Keys: must.Get(credentials.New("kantoor"))(t), Authority: must.Get(certificates.New("kantoor", time.Now()))(t)}}}
+		r.users.Store(directory)
+		var keys []string
+		for range 10 {
+			pair := must.Get(nkeys.CreateUser())(t)
+			keys = append(keys, must.Get(pair.PublicKey())(t))
+			body := fmt.Sprintf(`{"code":%q,"key":%q}`, must.Get(directory.Invite(t.Context(), u))(t), keys[len(keys)-1])
+			r.handleJoin(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/join", strings.NewReader(body)))
+		}
+		var named []string
+		for _, k := range keys {
+			if strings.Contains(log.String(), k) {
+				named = append(named, k)
+			}
+		}
+		if want := keys[:2*len(urls)]; !slices.Equal(named, want) {
+			t.Errorf("%s: %q, want %q: %s", u, named, want, log.String())
+		}
 	}
 }
 

@@ -293,13 +293,7 @@ func (d *Directory) AddPublisher(ctx context.Context, name wire.User, publicKey 
 			return ErrTaken
 		}
 		now := d.now()
-		revoked = nil // of an earlier try
-		for i := range e.Keys {
-			if e.Keys[i].Revoked.IsZero() {
-				e.Keys[i].revoke(now)
-				revoked = append(revoked, e.Keys[i])
-			}
-		}
+		revoked = e.revoke(now, 0)
 		*e = Entry{User: name, Keys: e.Keys, Publisher: true}
 		e.join(Key{Public: publicKey, AddedAt: now, NeverExpires: true})
 		return nil
@@ -307,19 +301,19 @@ func (d *Directory) AddPublisher(ctx context.Context, name wire.User, publicKey 
 	return revoked, err
 }
 
-// Remove removes a user or publisher. The keys are kept, so that every relay knows
-// that they are revoked.
-func (d *Directory) Remove(ctx context.Context, u wire.User) error {
-	return d.change(ctx, u, func(e *Entry) error {
+// Remove removes a user or publisher, and returns the keys that this revokes. All keys are
+// kept, so that every relay knows that they are revoked.
+func (d *Directory) Remove(ctx context.Context, u wire.User) (revoked []Key, err error) {
+	err = d.change(ctx, u, func(e *Entry) error {
 		if !e.active() {
 			return ErrUnknown
 		}
-		for i := range e.Keys {
-			e.Keys[i].revoke(d.now())
-		}
-		*e = Entry{User: u, Keys: e.Keys, Removed: d.now(), Publisher: e.Publisher}
+		now := d.now()
+		revoked = e.revoke(now, 0)
+		*e = Entry{User: u, Keys: e.Keys, Removed: now, Publisher: e.Publisher}
 		return nil
 	})
+	return revoked, err
 }
 
 // Invite creates a code with which the user joins on one computer.
@@ -365,12 +359,12 @@ func hashOf(code string) string {
 // codeSeparators removes separators that people type in a code.
 var codeSeparators = strings.NewReplacer("-", "", " ", "")
 
-// Join uses up a code and adds the computer's public key to its user. If two computers use
-// one code at the same time, one joins.
-func (d *Directory) Join(ctx context.Context, code, publicKey string) (wire.User, error) {
+// Join uses up a code and adds the computer's public key to its user. It returns the key that
+// this revokes, if the user has too many. If two computers use one code at the same time, one joins.
+func (d *Directory) Join(ctx context.Context, code, publicKey string) (u wire.User, revoked []Key, err error) {
 	code = codeSeparators.Replace(strings.ToUpper(code))
 	if len(code) != codeLength {
-		return "", ErrCode
+		return "", nil, ErrCode
 	}
 	entry, err := d.joins.Get(ctx, hashOf(code))
 	for try := 0; try < 3 && errors.Is(err, jetstream.ErrKeyNotFound) && ctx.Err() == nil; try++ {
@@ -379,24 +373,24 @@ func (d *Directory) Join(ctx context.Context, code, publicKey string) (wire.User
 	}
 	switch {
 	case errors.Is(err, jetstream.ErrKeyNotFound):
-		return "", ErrCode
+		return "", nil, ErrCode
 	case err != nil:
-		return "", err
+		return "", nil, err
 	}
 	var i invitation
 	if json.Unmarshal(entry.Value(), &i) != nil || d.now().After(i.Until) {
-		return "", ErrCode
+		return "", nil, ErrCode
 	}
 	err = d.joins.Delete(ctx, hashOf(code), jetstream.LastRevision(entry.Revision()))
 	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
-		return "", ErrCode
+		return "", nil, ErrCode
 	}
 	if err == nil {
 		err = d.change(ctx, i.User, func(e *Entry) error {
 			if !e.IsUser() || !e.Added.Equal(i.Added) {
 				return ErrCode
 			}
-			e.join(Key{Public: publicKey, AddedAt: d.now()})
+			revoked = e.join(Key{Public: publicKey, AddedAt: d.now()})
 			return nil
 		})
 	}
@@ -408,5 +402,5 @@ func (d *Directory) Join(ctx context.Context, code, publicKey string) (wire.User
 			err = errors.Join(err, e)
 		}
 	}
-	return i.User, err
+	return i.User, revoked, err
 }

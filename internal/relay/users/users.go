@@ -49,12 +49,6 @@ type Key struct {
 	NeverExpires bool `json:"endless,omitempty"`
 }
 
-func (k *Key) revoke(now time.Time) {
-	if k.Revoked.IsZero() {
-		k.Revoked = now
-	}
-}
-
 // expired reports whether no token for the key can be valid any more.
 func (k Key) expired(now time.Time) bool {
 	return !k.Revoked.IsZero() && !k.NeverExpires && now.Sub(k.Revoked) > credentials.Lifetime
@@ -65,6 +59,20 @@ func (e *Entry) active() bool { return e.User != "" && e.Removed.IsZero() }
 
 // IsUser reports whether the entry is a user: there, and not a publisher.
 func (e Entry) IsUser() bool { return e.active() && !e.Publisher }
+
+// revoke revokes the valid keys but for the newest ones, and returns those it revoked.
+func (e *Entry) revoke(now time.Time, newest int) (revoked []Key) {
+	for i, k := range slices.Backward(e.Keys) {
+		if !k.Revoked.IsZero() {
+			continue
+		}
+		if newest--; newest < 0 {
+			e.Keys[i].Revoked = now
+			revoked = append(revoked, e.Keys[i])
+		}
+	}
+	return revoked
+}
 
 // Computers returns how many the user has joined on.
 func (e Entry) Computers() (n int) {
@@ -94,24 +102,17 @@ func (e *Entry) keep(was Entry, columns []string) {
 	}
 }
 
-// join adds a computer. If there are too many, the oldest is revoked. Expired keys
-// are dropped; if there are still more than an entry holds, so is the first
+// join adds a computer. If there are too many, the oldest is revoked and returned. Expired
+// keys are dropped; if there are still more than an entry holds, so is the first
 // revoked key that is not endless.
-func (e *Entry) join(k Key) {
+func (e *Entry) join(k Key) (revoked []Key) {
 	e.Keys = append(e.Keys, k)
 	e.Keys = slices.DeleteFunc(e.Keys, func(old Key) bool { return old.expired(k.AddedAt) })
 	if i := slices.IndexFunc(e.Keys, func(old Key) bool { return !old.Revoked.IsZero() && !old.NeverExpires }); i >= 0 &&
 		len(e.Keys) > maxKeys {
 		e.Keys = slices.Delete(e.Keys, i, i+1)
 	}
-	hold := 0
-	for i := len(e.Keys) - 1; i >= 0; i-- {
-		if e.Keys[i].Revoked.IsZero() {
-			if hold++; hold > maxComputers {
-				e.Keys[i].revoke(k.AddedAt)
-			}
-		}
-	}
+	return e.revoke(k.AddedAt, maxComputers)
 }
 
 // Revoked returns the revoked keys that have not expired, each with the time of
