@@ -126,36 +126,6 @@ var failures = []contact.Failure{contact.NotSetUp, contact.NoNetwork, contact.Na
 	contact.CertificateMismatch, contact.ClockWrong, contact.CredentialsRefused, contact.ScopeRefused, contact.HubError,
 	contact.HubSlow, contact.NotUnderstood, contact.SecretNotForUser, contact.NeverRang}
 
-func TestNobodyNamed(t *testing.T) {
-	if got := Assess(Facts{}, text.Dutch, "", now).Sentence; got != "Wiebelt is nog niet ingesteld. Meld dit bij uw beheerder." {
-		t.Error(got)
-	}
-}
-
-// TestDoubtComesAndGoes checks that the question mark appears after two working
-// hours and disappears with the next call.
-func TestDoubtComesAndGoes(t *testing.T) {
-	f := Facts{SetUp: true, UsualCalls: 12, StartedAt: at(8, 0)}
-	for _, tt := range []struct {
-		now  time.Time
-		last time.Time
-		want State
-	}{
-		{at(10, 59), time.Time{}, Ready},
-		{at(11, 1), time.Time{}, Doubt},
-		{at(11, 2), at(11, 1), Ready},
-		{at(13, 2), at(11, 1), Doubt},
-	} {
-		f.LastCall = nil
-		if !tt.last.IsZero() {
-			f.LastCall = &Call{At: tt.last, Kind: "http"}
-		}
-		if got := Assess(f, text.Dutch, "", tt.now); got.State != tt.want || got.TooQuiet != (tt.want == Doubt) {
-			t.Errorf("%v: %v, too quiet %v, want %v", tt.now, got.State, got.TooQuiet, tt.want)
-		}
-	}
-}
-
 // TestIsConnected checks that a relay counts as connected even if something behind it does not work.
 func TestIsConnected(t *testing.T) {
 	for phase, want := range map[Phase]bool{Unwatched: false, Up: true, Down: false, Kicked: false, Refused: false, Incomplete: false,

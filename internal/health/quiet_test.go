@@ -12,20 +12,20 @@ import (
 func TestDoubtFrom(t *testing.T) {
 	day := func(d, hour, minute int) time.Time { return time.Date(2026, 11, d, hour, minute, 0, 0, time.Local) }
 	for _, tt := range []struct {
-		name       string
-		since      time.Time
-		usual      int
-		want, over time.Time
+		name  string
+		since time.Time
+		usual int
+		want  time.Time
 	}{
-		{"within a day", day(20, 10, 0), 6, day(20, 12, 0), time.Time{}},
-		{"before work", day(20, 6, 30), 6, day(20, 11, 0), time.Time{}},
-		{"up to the end of the day", day(20, 15, 0), 6, day(20, 17, 0), time.Time{}},
-		{"over a night", day(19, 16, 0), 6, day(20, 10, 0), time.Time{}},
-		{"after work", day(19, 22, 0), 6, day(20, 11, 0), time.Time{}},
-		{"over a weekend", day(20, 16, 30), 6, day(23, 10, 30), time.Time{}},
-		{"told by the clock of another zone", day(20, 15, 0).In(time.FixedZone("", 20*60*60)), 6, day(20, 17, 0), time.Time{}},
-		{"at the weekend", day(21, 11, 0), 6, day(23, 11, 0), time.Time{}},
-		{"five calls are not more than five", day(20, 10, 0), 5, time.Time{}, time.Time{}},
+		{"within a day", day(20, 10, 0), 6, day(20, 12, 0)},
+		{"before work", day(20, 6, 30), 6, day(20, 11, 0)},
+		{"up to the end of the day", day(20, 15, 0), 6, day(20, 17, 0)},
+		{"over a night", day(19, 16, 0), 6, day(20, 10, 0)},
+		{"after work", day(19, 22, 0), 6, day(20, 11, 0)},
+		{"over a weekend", day(20, 16, 30), 6, day(23, 10, 30)},
+		{"told by the clock of another zone", day(20, 15, 0).In(time.FixedZone("", 20*60*60)), 6, day(20, 17, 0)},
+		{"at the weekend", day(21, 11, 0), 6, day(23, 11, 0)},
+		{"five calls are not more than five", day(20, 10, 0), 5, time.Time{}},
 	} {
 		f := Facts{SetUp: true, UsualCalls: tt.usual, StartedAt: tt.since}
 		if got := f.DoubtFrom(); !got.Equal(tt.want) {
@@ -38,8 +38,8 @@ func TestDoubtFrom(t *testing.T) {
 			continue
 		}
 		for after, want := range map[time.Duration]State{-time.Minute: Ready, 0: Ready, time.Minute: Doubt} {
-			if got := Assess(f, text.Dutch, "", tt.want.Add(after)).State; got != want {
-				t.Errorf("%s, %v after: %v, want %v", tt.name, after, got, want)
+			if got := Assess(f, text.Dutch, "", tt.want.Add(after)); got.State != want || got.TooQuiet != (want == Doubt) {
+				t.Errorf("%s, %v after: %+v, want %v", tt.name, after, got, want)
 			}
 		}
 	}
