@@ -69,15 +69,12 @@ func TestInOrder(t *testing.T) {
 func TestEndingResident(t *testing.T) {
 	dir := folder(t)
 	old := must.Get(Acquire(config(dir)))(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	served := make(chan struct{})
-	go func() { defer close(served); _ = old.Serve(ctx, &testHandler{fail: errors.New("ending")}) }()
+	end := begin(t, old, &testHandler{fail: errors.New("ending")})
 	asked := false
 	if err := HandOver(t.Context(), config(dir), command("1"), func() error { asked = true; return nil }); err != nil || !asked {
 		t.Fatalf("%v, started: %v", err, asked)
 	}
-	cancel()
-	must.Receive(t, served, "its end")
+	end()
 	// It no longer answers but still holds the lock.
 	got := make(chan *Instance)
 	go func() {
@@ -99,12 +96,8 @@ func TestEndingResident(t *testing.T) {
 	}
 	defer i.Close()
 	e := &testHandler{news: make(chan struct{}, 1)}
-	ctx, cancel = context.WithCancel(t.Context())
-	served = make(chan struct{})
-	go func() { defer close(served); _ = i.Serve(ctx, e) }()
+	defer begin(t, i, e)()
 	must.Receive(t, e.news, "the call")
-	cancel()
-	must.Receive(t, served, "its end")
 }
 
 // TestTakenAtTheEnd checks that a call taken while the resident ends is acknowledged, so
@@ -168,14 +161,11 @@ func TestSlowToAnswer(t *testing.T) {
 			}
 			hand("1")
 			e := &testHandler{news: make(chan struct{}, 2)}
-			ctx, cancel := context.WithCancel(t.Context())
-			served := make(chan struct{})
-			go func() { defer close(served); _ = i.Serve(ctx, e) }()
+			end := begin(t, i, e)
 			if err := must.Receive(t, told, "the first answer"); err != nil {
 				t.Errorf("taken, and still: %v", err)
 			}
-			cancel()
-			must.Receive(t, served, "its end")
+			end()
 			hand("2")
 			_ = i.Close()
 			if err := must.Receive(t, told, "the second answer"); !errors.Is(err, c.want) {
@@ -279,11 +269,9 @@ func TestLinksSayLittle(t *testing.T) {
 func BenchmarkHandOver(b *testing.B) {
 	dir := folder(b)
 	i := must.Get(Acquire(config(dir)))(b)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { _ = i.Serve(ctx, &testHandler{}); close(done) }()
-	defer func() { cancel(); <-done; _ = i.Close() }()
+	defer i.Close()
+	defer begin(b, i, &testHandler{})()
 	for b.Loop() {
-		must.Do(b, HandOver(ctx, config(dir), command("1"), nil))
+		must.Do(b, HandOver(b.Context(), config(dir), command("1"), nil))
 	}
 }

@@ -203,10 +203,20 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 func serve(t *testing.T, dir string, e *testHandler) {
 	t.Helper()
 	i := must.Get(Acquire(config(dir)))(t)
+	end := begin(t, i, e)
+	t.Cleanup(func() { end(); _ = i.Close() })
+}
+
+// begin serves until end is called.
+func begin(t testing.TB, i *Instance, h Handler) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { _ = i.Serve(ctx, e); close(done) }()
-	t.Cleanup(func() { cancel(); <-done; _ = i.Close() })
+	served := make(chan struct{})
+	go func() { defer close(served); _ = i.Serve(ctx, h) }()
+	return func() {
+		t.Helper()
+		cancel()
+		must.Receive(t, served, "its end")
+	}
 }
 
 func TestWholeEventArrives(t *testing.T) {
@@ -291,8 +301,7 @@ func TestInboxIsReadAtStartAndKeptWhileNotTaken(t *testing.T) {
 	dir := folder(t)
 	started := 0
 	ring := func(n string) error {
-		return HandOver(t.Context(), config(dir), call.Event{Source: call.Source{Kind: call.KindCommand}, Number: n, At: time.Now()},
-			func() error { started++; return nil })
+		return HandOver(t.Context(), config(dir), command(n), func() error { started++; return nil })
 	}
 	for n := range 20 {
 		must.Do(t, ring(strconv.Itoa(n)))
@@ -339,8 +348,7 @@ func TestInboxLimits(t *testing.T) {
 	for n := range maxInboxFiles {
 		put(fmt.Sprintf("%d.call", n), []byte("{}"))
 	}
-	err := HandOver(t.Context(), config(dir), call.Event{Source: call.Source{Kind: call.KindCommand}, At: time.Now()}, func() error { return nil })
-	if !errors.Is(err, ErrInboxFull) {
+	if err := HandOver(t.Context(), config(dir), command(""), func() error { return nil }); !errors.Is(err, ErrInboxFull) {
 		t.Errorf("%v", err)
 	}
 }
@@ -348,8 +356,7 @@ func TestInboxLimits(t *testing.T) {
 func TestAfterQuitNothingStarts(t *testing.T) {
 	dir := folder(t)
 	must.Do(t, MarkQuit(config(dir)))
-	e := call.Event{Source: call.Source{Kind: call.KindCommand}, Number: "1", At: time.Now()}
-	start := func() error { t.Error("started"); return nil }
+	e, start := command("1"), func() error { t.Error("started"); return nil }
 	if err := HandOver(t.Context(), config(dir), e, start); !errors.Is(err, ErrQuit) {
 		t.Errorf("%v", err)
 	}
