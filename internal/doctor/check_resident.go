@@ -46,7 +46,7 @@ func (e *exam) askResident(ctx context.Context) residentState {
 	c, hello, err := instance.Connect(ctx, instance.Config{RunDir: e.Dirs.Run, Version: e.Version, Build: e.Commit}, instance.RoleCommand)
 	var timeout net.Error
 	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+	case errors.As(err, &timeout) && timeout.Timeout():
 		return residentState{presence: residentHangs}
 	case err != nil:
 		return residentState{}

@@ -224,19 +224,17 @@ func start[T any](ctx context.Context, in time.Duration, find func(context.Conte
 
 // wait returns the value, or false if it does not arrive in time.
 func (l *future[T]) wait(ctx context.Context, in time.Duration) (v T, ok bool) {
-	late := time.After(in)
+	select {
+	case <-l.done:
+	case <-time.After(in):
+	case <-ctx.Done():
+	}
 	select {
 	case <-l.done:
 		return l.value, true
 	default:
+		return v, false
 	}
-	select {
-	case <-l.done:
-		return l.value, true
-	case <-late:
-	case <-ctx.Done():
-	}
-	return v, false
 }
 
 // finding is what a check reports, not yet in any language.

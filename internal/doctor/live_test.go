@@ -233,46 +233,34 @@ func residentOf(t *testing.T, d profile.Dirs, version, build string, a answering
 // version, one that hangs, one that sends garbage, and one that died.
 func TestAsksTheResident(t *testing.T) {
 	t.Parallel()
-	ask := func(cfg Config) Report { return runJSON(t, cfg, calm()) }
-	t.Run("answers", func(t *testing.T) {
-		cfg := configured(t, "")
-		residentOf(t, cfg.Dirs, "1.2.0", "abc", answering{facts: &windowapi.DoctorFacts{SetUp: true}})
-		if r := ask(cfg); r.of(t, "resident").State != OK || r.of(t, "version").State != OK || r.of(t, "listener").State != Fail {
-			t.Errorf("%+v", r.Checks)
-		}
-	})
-	t.Run("another version", func(t *testing.T) {
-		cfg := configured(t, twoLinks)
-		residentOf(t, cfg.Dirs, "1.1.0", "old", answering{})
-		r := ask(cfg)
-		if r.of(t, "resident").State != Warn || r.of(t, "version").State != OK || r.of(t, "listener").State != Off || r.of(t, "link").State != Off ||
-			!strings.Contains(r.of(t, "version").Message, "1.1.0") {
-			t.Errorf("%+v", r.Checks)
-		}
-	})
-	t.Run("hangs after the greeting", func(t *testing.T) {
-		cfg := configured(t, "")
-		residentOf(t, cfg.Dirs, "1.2.0", "abc", answering{mute: true})
-		if r := ask(cfg); r.of(t, "resident").State != Fail {
-			t.Errorf("%+v", r.of(t, "resident"))
-		}
-	})
-	t.Run("nonsense", func(t *testing.T) {
-		cfg := configured(t, twoLinks)
-		residentOf(t, cfg.Dirs, "1.2.0", "abc", answering{raw: []string{"canary"}})
-		if r := ask(cfg); r.of(t, "resident").State != Warn {
-			t.Errorf("%+v", r.of(t, "resident"))
-		}
-	})
-	t.Run("died", func(t *testing.T) {
-		cfg := configured(t, "")
-		l := must.Get(net.Listen("unix", filepath.Join(cfg.Dirs.Run, instance.SocketName)))(t)
-		l.(*net.UnixListener).SetUnlinkOnClose(false) // as after a kill
-		must.Do(t, l.Close())
-		if r := ask(cfg); r.of(t, "resident").State != Warn || r.of(t, "version").State != Off {
-			t.Errorf("%+v", r.of(t, "resident"))
-		}
-	})
+	for name, c := range map[string]struct {
+		toml, version, build string
+		answering
+		want map[string]State
+	}{
+		"answers":                  {"", "1.2.0", "abc", answering{facts: &windowapi.DoctorFacts{SetUp: true}}, map[string]State{"resident": OK, "version": OK, "listener": Fail}},
+		"another version":          {twoLinks, "1.1.0", "old", answering{}, map[string]State{"resident": Warn, "version": OK, "listener": Off, "link": Off}},
+		"hangs after the greeting": {"", "1.2.0", "abc", answering{mute: true}, map[string]State{"resident": Fail}},
+		"nonsense":                 {twoLinks, "1.2.0", "abc", answering{raw: []string{"canary"}}, map[string]State{"resident": Warn}},
+		"died":                     {want: map[string]State{"resident": Warn, "version": Off}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := configured(t, c.toml)
+			if c.version != "" {
+				residentOf(t, cfg.Dirs, c.version, c.build, c.answering)
+			} else {
+				l := must.Get(net.Listen("unix", filepath.Join(cfg.Dirs.Run, instance.SocketName)))(t)
+				l.(*net.UnixListener).SetUnlinkOnClose(false) // as after a kill
+				must.Do(t, l.Close())
+			}
+			r := runJSON(t, cfg, calm())
+			for id, want := range c.want {
+				if r.of(t, id).State != want || !strings.Contains(r.of(t, "version").Message, c.version) {
+					t.Errorf("want %s %s: %+v", id, want, r.Checks)
+				}
+			}
+		})
+	}
 }
 
 // TestRights checks real folders.

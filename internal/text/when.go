@@ -14,9 +14,6 @@ func (l Language) Clock(t time.Time) string { return t.Local().Format("15:04") }
 func (l Language) Day(t, now time.Time) string {
 	t, now = t.Local(), now.Local()
 	days, months := strings.Fields(l.T(WindowDays)), strings.Fields(l.T(WindowMonths))
-	if len(days) != 7 || len(months) != 12 {
-		return t.Format(time.DateOnly)
-	}
 	s := fmt.Sprintf("%s %d %s", days[t.Weekday()], t.Day(), months[t.Month()-1])
 	if t.Year() != now.Year() {
 		s = fmt.Sprintf("%d %s %d", t.Day(), months[t.Month()-1], t.Year())

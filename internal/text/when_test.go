@@ -11,7 +11,7 @@ func TestDaysAndLengths(t *testing.T) {
 		t      time.Time
 		nl, en string
 	}{
-		{now, "ma 14 sep", "Mon 14 Sep"}, {now.AddDate(0, 0, -1), "zo 13 sep", "Sun 13 Sep"},
+		{now, "ma 14 sep", "Mon 14 Sep"}, {now.AddDate(0, 0, -2), "za 12 sep", "Sat 12 Sep"},
 		{time.Date(2026, 3, 1, 0, 0, 0, 0, time.Local), "zo 1 mrt", "Sun 1 Mar"},
 		{time.Date(2025, 12, 31, 23, 59, 59, 0, time.Local), "31 dec 2025", "31 Dec 2025"},
 	} {

@@ -77,7 +77,7 @@ func check(address string) error {
 		return fmt.Errorf("%w: cannot be read", ErrRefused)
 	case u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Errorf("%w: neither http nor https", ErrRefused)
-	case u.Hostname() == "" || u.Opaque != "":
+	case u.Hostname() == "":
 		return fmt.Errorf("%w: without a host", ErrRefused)
 	case u.User != nil:
 		return fmt.Errorf("%w: with a user", ErrRefused)
