@@ -44,7 +44,7 @@ func TestSentences(t *testing.T) {
 		{"a proof of yesterday is none of today", with(fine, func(f *Facts) { f.LastCall = &Call{At: at(9, 42).AddDate(0, 0, -1), Kind: "3cx"} }), Ready,
 			"Vandaag nog geen oproep ontvangen. Bel uzelf om te testen.", "No call received yet today. Call yourself to test."},
 		{"a heartbeat, no call yet", with(fine, func(f *Facts) {
-			f.Sources = []Source{{Kind: "websocket"}, {Kind: "bria", Phase: Up}, {Kind: "3cx", Name: "de 3CX van kantoor", Phase: Up}}
+			f.Sources = []Source{{Kind: "websocket"}, {Kind: "relay"}, {Kind: "bria", Phase: Up}, {Kind: "3cx", Name: "de 3CX van kantoor", Phase: Up}}
 		}), Ready,
 			"Klaar, verbonden met Bria, de 3CX van kantoor. Vandaag nog geen oproep ontvangen.", "Ready, connected to Bria, de 3CX van kantoor. No call received yet today."},
 		{"not set up", Facts{}, NotSetUp,

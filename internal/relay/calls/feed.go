@@ -363,11 +363,7 @@ func (f *Feed) makeRoom(u wire.User) {
 	var out string
 	var least wire.Call
 	for key := range f.byUser[u] {
-		c, told := f.calls[key].record.ForUser(u)
-		if !told { // no snapshot has it
-			out = key
-			break
-		}
+		c, _ := f.calls[key].record.ForUser(u) // the zero value, if no snapshot has it, counts as old
 		if out == "" || c.Compare(least) < 0 {
 			out, least = key, c
 		}

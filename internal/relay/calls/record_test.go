@@ -153,8 +153,8 @@ func TestPassedOn(t *testing.T) {
 // the same caller is reported again, details missing from the new report stay.
 func TestAnotherCaller(t *testing.T) {
 	before, more, after := report(0, call.Ringing, "anna"), report(time.Second, call.Ringing, "anna"), report(2*time.Second, call.Ringing, "anna")
-	before.Number, before.Name, before.Line = "101", "Receptie", "0201234567"
-	more.Queue = "Schade"
+	before.Name, before.Line = "Receptie", "0201234567"
+	more.Number, more.Queue = "101", "Schade"
 	after.Number = "0698760011"
 	r := take(t, Record{}, before, more)
 	if c, _ := r.ForUser("anna"); c.Number != "101" || c.Name != "Receptie" || c.Queue != "Schade" || !r.Began.Equal(before.At) {

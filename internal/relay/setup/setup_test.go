@@ -105,6 +105,9 @@ func TestBroken(t *testing.T) {
 		"misspelt": func(p func(string) string) error {
 			return os.WriteFile(p(settingsFile), []byte("nats_prot = 1\nname = \"r1\"\nreached = [\"a\"]"), 0o600)
 		},
+		"wrong": func(p func(string) string) error {
+			return os.WriteFile(p(settingsFile), []byte("name = \"r1\""), 0o600)
+		},
 		"no TOML": func(p func(string) string) error { return os.WriteFile(p(settingsFile), []byte("port: 1"), 0o600) },
 	} {
 		dir := create(t)
