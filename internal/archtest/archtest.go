@@ -13,7 +13,8 @@
 //	3 adapters  internal/softphone/*, internal/hub, internal/store/*, internal/config/*,
 //	            internal/delivery/*, internal/instance, …
 //	2 words     internal/text, internal/guide, internal/commandline, assets; internal/delivery/message;
-//	            internal/store/sqlitefile and internal/filetrust, which all file access uses
+//	            internal/store/sqlitefile, internal/filetrust and internal/tempfolder, which
+//	            all file access uses
 //	1 domain    internal/core/*, internal/softphone/registry
 //
 // Each window imports what all share (widgets, theme, offscreen, explore) and no other
@@ -80,6 +81,7 @@ var layers = []struct {
 	{"internal/delivery/message", Words},
 	{"internal/store/sqlitefile", Words},
 	{"internal/filetrust", Words},
+	{"internal/tempfolder", Words},
 	{"internal/guide", Words},
 	{"internal/text", Words},
 	{"internal/commandline", Words},

@@ -30,6 +30,7 @@ import (
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/resident"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/tempfolder"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
@@ -63,11 +64,11 @@ func Run(ctx context.Context, o Options) error {
 	defer cancel()
 	dir := o.ProfileDir
 	if dir == "" {
-		tmp, err := os.MkdirTemp("", "wiebelt-demo-")
+		tmp, lock, err := tempfolder.Make("wiebelt-demo-", "demo.lock")
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(tmp)
+		defer func() { _ = errors.Join(lock.Unlock(), os.RemoveAll(tmp)) }()
 		dir = tmp
 	}
 	dirs, err := profile.Find(dir)

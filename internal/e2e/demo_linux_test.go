@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,13 +13,15 @@ import (
 )
 
 // TestDemo plays every call of the demo once, without any setup; the program itself
-// compares every card with the screen.
+// compares every card with the screen, and removes what a killed demo has left.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	bin := must.Get(binary())(t)
 	s := xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})
 	pictures := filepath.Join(t.TempDir(), "pictures")
 	tmp := t.TempDir()
+	killed, before := filepath.Join(tmp, "wiebelt-demo-killed"), time.Now().Add(-time.Hour)
+	must.Do(t, os.Mkdir(killed, 0o700), os.Chtimes(killed, before, before))
 	cmd := s.Command(bin, "demo", "--play", "--hold", "100ms", "--pictures", pictures)
 	cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
 	out, err := cmd.CombinedOutput()

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/store/sqlitefile"
+	"wiebelt/internal/tempfolder"
 	"wiebelt/internal/text"
 )
 
@@ -76,20 +76,19 @@ func OpenData(ctx context.Context, dir string) (*Data, error) {
 	return openData(ctx, dir)
 }
 
-// temporaryPrefix begins the names of temporary folders.
-const temporaryPrefix = "wiebelt-hub-"
+// lockName names the file that the hub that serves a folder has locked.
+const lockName = "hub.lock"
 
 // openData is OpenData; "" is a temporary folder, which Close removes.
 func openData(ctx context.Context, dir string) (d *Data, err error) {
 	d = &Data{dir: dir, temporary: dir == "", now: time.Now}
 	if d.temporary {
-		removeAbandoned()
-		if d.dir, err = os.MkdirTemp("", temporaryPrefix); err != nil {
+		if d.dir, d.lock, err = tempfolder.Make("wiebelt-hub-", lockName); err != nil {
 			return nil, wrapError("folder", err)
 		}
 	}
 	if err := d.connect(); err != nil {
-		return nil, errors.Join(wrapError("database", err), d.remove())
+		return nil, errors.Join(wrapError("database", err), d.release())
 	}
 	if err := d.setUp(ctx); err != nil {
 		return nil, errors.Join(text.Errorf(text.LocalhubBadDatabase, err), d.Close())
@@ -146,59 +145,39 @@ func (d *Data) setUp(ctx context.Context) error {
 
 // Close closes the database; a temporary folder is gone.
 func (d *Data) Close() error {
-	err := errors.Join(d.writeDB.Close(), d.readDB.Close())
+	return errors.Join(d.writeDB.Close(), d.readDB.Close(), d.release())
+}
+
+// release gives the folder up; a temporary one is gone.
+func (d *Data) release() (err error) {
 	if d.lock != nil {
-		err = errors.Join(err, d.lock.Unlock())
+		err = d.lock.Unlock()
 	}
-	return errors.Join(err, d.remove())
-}
-
-func (d *Data) remove() error {
-	if !d.temporary {
-		return nil
+	if d.temporary {
+		err = errors.Join(err, os.RemoveAll(d.dir))
 	}
-	return os.RemoveAll(d.dir)
-}
-
-// removeAbandoned removes our temporary folders whose hub was killed. One that has just
-// changed may belong to a hub that is starting or ending, which holds no lock.
-func removeAbandoned() {
-	temp := os.TempDir()
-	entries, _ := os.ReadDir(temp)
-	for _, e := range entries {
-		d := &Data{dir: filepath.Join(temp, e.Name()), temporary: true}
-		info, err := e.Info()
-		if !strings.HasPrefix(e.Name(), temporaryPrefix) || err != nil || time.Since(info.ModTime()) < time.Minute ||
-			filetrust.CheckFolder(d.dir, filetrust.Private) != nil { // another user's, or a link
-			continue
-		}
-		if lock, err := d.tryLock(); err == nil && lock != nil {
-			_ = errors.Join(lock.Unlock(), d.remove()) // in this order: Windows removes no open file
-		}
-	}
+	return err
 }
 
 // claimFolder reserves the folder for the one hub that serves it, and removes what an
 // interrupted one left behind.
 func (d *Data) claimFolder(ctx context.Context) error {
-	lock, err := d.tryLock()
-	if err != nil {
+	if d.temporary { // it is new, and locked
+		return nil
+	}
+	var err error
+	if d.lock, err = d.tryLock(); err != nil {
 		return wrapError("folder", err)
 	}
-	if lock == nil {
+	if d.lock == nil {
 		return text.Errorf(text.LocalhubBadRunning)
 	}
-	d.lock = lock
 	return d.sweep(ctx)
 }
 
 // tryLock returns the lock of the hub that serves the folder, or nil if one is running.
 func (d *Data) tryLock() (*flock.Flock, error) {
-	l := flock.New(filepath.Join(d.dir, "hub.lock"), flock.SetPermissions(0o600))
-	if taken, err := l.TryLock(); err != nil || !taken {
-		return nil, err
-	}
-	return l, nil
+	return tempfolder.TryLock(filepath.Join(d.dir, lockName))
 }
 
 // wrapError adds to an error what failed; nil stays nil.
