@@ -211,6 +211,14 @@ func TestSettingsHoldAtOnce(t *testing.T) {
 	if !dark {
 		t.Fatal("the card is light")
 	}
+	// The desktop's own look, and its changes.
+	r.c.Appearance = System
+	r.cs.Set(r.c)
+	for _, now := range []bool{true, false} {
+		r.on(func() { r.d.dark = now })
+		r.d.windows[0].h.DisplayChanged()
+		r.is("as the desktop", func() bool { return (r.cs.slots[0].view.background.R < 0x80) == now })
+	}
 	r.c.HideFromCapture = true
 	r.cs.Set(r.c)
 	r.is("kept out of capture", func() bool {
