@@ -4,8 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -25,12 +23,11 @@ import (
 // sender is a service account that delivers: a user without a home, on a server
 // without a screen.
 type sender struct {
-	t      testing.TB
-	bin    string
-	dir    string // the profile
-	in     string // where its files are
-	hub    *localhub.Hub
-	hubCfg localhub.Config
+	t   testing.TB
+	bin string
+	dir string // the profile
+	in  string // where its files are
+	hub *localhub.Hub
 }
 
 func newSender(t testing.TB) *sender {
@@ -39,16 +36,14 @@ func newSender(t testing.TB) *sender {
 	root := must.Get(os.MkdirTemp("", "wiebelt-sender-"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(root) })
 	s := &sender{t: t, bin: bin, dir: filepath.Join(root, "profile"), in: filepath.Join(root, "in"),
-		hubCfg: localhub.Config{Dir: t.TempDir()}}
+		hub: must.Get(localhub.Start(context.Background(), localhub.Config{}))(t)}
+	t.Cleanup(func() { _ = s.hub.Close() })
 	for _, dir := range []string{s.dir, s.in} {
 		must.Do(t, os.Mkdir(dir, 0o700))
 	}
 	for _, dir := range []string{root, s.dir, s.in} {
 		must.Do(t, os.Chown(dir, nobody, nobody))
 	}
-	s.openHub()
-	t.Cleanup(func() { _ = s.hub.Close() })
-	s.hubCfg.Listen = strings.TrimPrefix(s.hub.BaseURL(), "http://")
 	const secret = "geheim van de dienst"
 	must.Do(t, s.hub.SetClientSecret(t.Context(), "office", "1234", secret))
 	cmd := s.command("provision", "--base-url", s.hub.BaseURL(), "--hub-url", s.hub.BaseURL(), "--client-id", "office",
@@ -58,12 +53,6 @@ func newSender(t testing.TB) *sender {
 		t.Fatalf("provision: %v: %s", err, out)
 	}
 	return s
-}
-
-func (s *sender) openHub() {
-	s.t.Helper()
-	h := must.Get(localhub.Start(context.Background(), s.hubCfg))(s.t)
-	s.hub = h
 }
 
 // command returns a command run as the service account; the program is the built one.
@@ -77,18 +66,6 @@ func (s *sender) command(args ...string) *exec.Cmd {
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "LANG=nl_NL.UTF-8"} // no HOME, no DISPLAY
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}, Pdeathsig: syscall.SIGKILL}
 	return cmd
-}
-
-// deliver runs "wiebelt deliver".
-func (s *sender) deliver(args ...string) (code int, out, errOut string) {
-	s.t.Helper()
-	cmd := s.command(append([]string{"deliver"}, args...)...)
-	var o, e bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &o, &e
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
-		s.t.Fatal(err)
-	}
-	return cmd.ProcessState.ExitCode(), o.String(), e.String()
 }
 
 // file creates a file that the account can read.
@@ -117,139 +94,6 @@ func (s *sender) box() map[string]bool {
 		sums[m.SHA256] = true
 	}
 	return sums
-}
-
-type deliveryReport struct {
-	Exit    int
-	Summary struct {
-		Delivered, Refused, Uncertain, Waiting int
-		NotTaken                               int `json:"not_taken"`
-	}
-	Files []struct {
-		File, ID, SHA256, Outcome, Reason string
-		Status, Attempts                  int
-	}
-}
-
-// report reads the latest report.
-func (s *sender) report() deliveryReport {
-	s.t.Helper()
-	all, err := filepath.Glob(filepath.Join(s.dir, "outbox", "reports", "report-*.json"))
-	if err != nil || len(all) == 0 {
-		s.t.Fatalf("no report: %v", err)
-	}
-	newest := all[len(all)-1]
-	raw := must.Get(os.ReadFile(newest))(s.t)
-	var r deliveryReport
-	must.Do(s.t, json.Unmarshal(raw, &r))
-	return r
-}
-
-// TestDeliverNight delivers 250 files in one night, with refusals, losses and a restart of
-// the hub: report, exit code and hub agree about every one.
-func TestDeliverNight(t *testing.T) {
-	t.Parallel()
-	s := newSender(t)
-	const files, bad = 250, 5
-	sums := map[string]string{} // by file
-	for i := range files {
-		name := fmt.Sprintf("bericht %03d é.zip", i)
-		content := contractZIP(t, i)
-		if i%50 == 7 {
-			content = []byte(fmt.Sprint("geen zip ", i))
-		}
-		sums[s.file(name, content)] = ""
-	}
-	well := localhub.Fault{Times: 20} // requests without a fault
-	s.hub.Faults().Set(localhub.EndpointTransaction, well, localhub.Fault{Status: 422, Times: 7},
-		well, localhub.Fault{Body: localhub.BodyCut, Times: 3},
-		well, localhub.Fault{Status: 503, RetryAfter: time.Second, Times: 2},
-		well, localhub.Fault{Slow: localhub.Slow{Bytes: 1, Every: time.Hour}})
-	cmd := s.command("deliver", filepath.Join(s.in, "*.zip"))
-	var out, errOut bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errOut
-	must.Do(t, cmd.Start())
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	must.Soon(t, func() (bool, any) {
-		if len(ended) > 0 {
-			t.Fatalf("it ended by itself: %v: %s", <-ended, errOut.String())
-		}
-		n := must.Get(s.hub.CountMessages(t.Context()))(t)
-		return n >= 4*well.Times+3+1, n
-	})
-	must.Do(t, s.hub.Close()) // during an answer
-	s.openHub()
-	s.hub.Faults().Set(localhub.EndpointTransaction, well, localhub.Fault{Expired: true, Times: 1},
-		well, localhub.Fault{Body: localhub.BodyHTML, Times: 3},
-		well, localhub.Fault{Drop: true, Times: 3},
-		well, localhub.Fault{Status: 500, Times: 6},
-		well, localhub.Fault{Status: 409, Times: 1})
-	<-ended
-	must.Do(t, s.hub.Faults().Reset())
-
-	r := s.report()
-	code := cmd.ProcessState.ExitCode()
-	line := fmt.Sprintf("%d aangeleverd · %d geweigerd · %d mogelijk aangeleverd · %d in de wacht\n",
-		r.Summary.Delivered, r.Summary.Refused, r.Summary.Uncertain, r.Summary.Waiting)
-	if code != 6 || r.Exit != code || out.String() != line || len(r.Files) != files {
-		t.Errorf("exit %d, %d in the report with %d files, %q; want %q: %s", code, r.Exit, len(r.Files), out.String(), line, errOut.String())
-	}
-	there := s.box()
-	count := map[string]int{}
-	arrived := 0
-	for _, f := range r.Files {
-		count[f.Outcome]++
-		if _, ours := sums[f.File]; !ours {
-			t.Errorf("a file that is not ours: %s", f.File)
-		}
-		if there[f.SHA256] {
-			arrived++
-		}
-		switch {
-		case f.Outcome == "delivered" && there[f.SHA256] && f.Attempts >= 1:
-		case f.Outcome == "refused" && !there[f.SHA256]:
-		case f.Outcome == "uncertain" && f.Attempts == 1:
-		default:
-			t.Errorf("%s is called %s (%s, %d attempts), at the hub: %v", filepath.Base(f.File), f.Outcome, f.Reason, f.Attempts, there[f.SHA256])
-		}
-	}
-	if count["delivered"] != r.Summary.Delivered || count["refused"] != r.Summary.Refused || count["uncertain"] != r.Summary.Uncertain || arrived != len(there) {
-		t.Errorf("%v, %+v, %d of %d messages are in the report", count, r.Summary, arrived, len(there))
-	}
-	// 7 by the hub and 5 here; 3 truncated answers, 3 pages, 3 dropped, 1 conflict, and
-	// the one in progress when the hub was restarted.
-	if count["refused"] != bad+7 || count["uncertain"] != 11 || count["waiting"] != 0 {
-		t.Errorf("%v", count)
-	}
-
-	// In the morning somebody checks the hub, and delivers the folder again.
-	before := count["delivered"]
-	for _, f := range r.Files {
-		if f.Outcome == "uncertain" {
-			how := "--again"
-			if there[f.SHA256] {
-				how = "--delivered"
-				before++
-			}
-			if code, _, errOut := s.deliver("resolve", f.ID, how, "--note", "nagekeken"); code != 0 {
-				t.Errorf("resolve: %d %s", code, errOut)
-			}
-		}
-	}
-	code, text, _ := s.deliver(s.in)
-	want := fmt.Sprintf("%d aangeleverd · %d geweigerd · 0 mogelijk aangeleverd · 0 in de wacht · %d al eerder aangeleverd\n", files-bad-before, bad, before)
-	if there = s.box(); code != 5 || text != want || len(there) != files-bad {
-		t.Errorf("in the morning: exit %d, %q, %d messages", code, text, len(there))
-	}
-	for _, f := range s.report().Files {
-		if (f.Outcome == "delivered") != there[f.SHA256] {
-			t.Errorf("%s is called %s", filepath.Base(f.File), f.Outcome)
-		}
-	}
-	if left, _ := filepath.Glob(filepath.Join(s.dir, "outbox", "spool", "*")); len(left) != 7 { // the night's refused ones, kept 30 days
-		t.Errorf("%d copies are left", len(left))
-	}
 }
 
 // TestDeliverLargeInLittleMemory: 100 MB need at most 40 MB more than a small file.
@@ -285,21 +129,14 @@ func TestDeliverLargeInLittleMemory(t *testing.T) {
 	path := s.file("groot.zip", nil)
 	f := must.Get(os.OpenFile(path, os.O_WRONLY, 0))(t)
 	z := zip.NewWriter(f)
-	w, err := z.Create("bericht.xml")
-	if err == nil {
-		_, err = w.Write([]byte("<Contractdocument><UN><UN_ZENDER>Z</UN_ZENDER><UN_ONTVAN>K</UN_ONTVAN></UN></Contractdocument>"))
-	}
-	if err == nil {
-		w, err = z.CreateHeader(&zip.FileHeader{Name: "scan.tif", Method: zip.Store})
-	}
+	must.Get(must.Get(z.Create("bericht.xml"))(t).Write([]byte("<Contractdocument><UN><UN_ZENDER>Z</UN_ZENDER><UN_ONTVAN>K</UN_ONTVAN></UN></Contractdocument>")))(t)
+	w := must.Get(z.CreateHeader(&zip.FileHeader{Name: "scan.tif", Method: zip.Store}))(t)
 	block := make([]byte, 1<<20)
 	_, _ = rand.NewChaCha8([32]byte{7}).Read(block)
 	for range size / len(block) {
-		if err == nil {
-			_, err = w.Write(block)
-		}
+		must.Get(w.Write(block))(t)
 	}
-	must.Do(t, errors.Join(err, z.Close(), f.Close()))
+	must.Do(t, z.Close(), f.Close())
 	if above := float64(peak(path)-idle) / (1 << 10); above > 40 {
 		t.Errorf("%.1f MB above idle", above)
 	}
