@@ -1,17 +1,13 @@
 package e2e
 
 import (
-	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
-	"wiebelt/internal/instance"
-	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -73,46 +69,15 @@ func TestTokensAreRenewed(t *testing.T) {
 
 	// Damaged at the start.
 	o.stop()
-	o.resident = o.Command(o.bin, "--profile", o.profile, "run", "--background")
+	o.resident = o.wiebelt("run", "--background")
 	o.resident.Stdout, o.resident.Stderr = o.log, o.log
 	if err := o.resident.Start(); err != nil { // ended by the cleanup of the first one
 		t.Fatal(err)
 	}
 	o.Until("the doctor tells of it", func() bool {
 		r, _ := o.doctor()
-		for _, c := range r.Checks {
-			if c.ID == "listener" {
-				return c.State == "fail"
-			}
-		}
-		return false
+		return states(r, "listener") == "fail"
 	})
-	for _, w := range sourcesOf(t, o) {
-		if (w.Kind == "http" || w.Kind == "websocket") && w.Phase != windowapi.SourceNoTokens {
-			t.Errorf("%s is said to be %q", w.Kind, w.Phase)
-		}
-	}
 	mended := address("--renew-tokens")
 	o.Until("the listener runs again", func() bool { return ring(mended) == http.StatusNoContent })
-}
-
-// sourcesOf requests the sources of calls, like the windows' process does.
-func sourcesOf(t *testing.T, o *office) []windowapi.SourceState {
-	t.Helper()
-	c, _, err := instance.Connect(t.Context(), o.instance(), instance.RoleWindows)
-	must.Do(t, err)
-	defer c.Close()
-	defer time.AfterFunc(must.Patience, func() { _ = c.Close() }).Stop()
-	must.Do(t, c.Send(windowapi.KindShow, windowapi.Show{Window: windowapi.WindowCalls}))
-	must.Do(t, c.Send(windowapi.KindPainted, nil)) // or it would be taken for one that shows nothing
-	must.Do(t, c.Send(windowapi.KindSources, nil))
-	for {
-		kind, raw, err := c.Receive()
-		must.Do(t, err)
-		if kind == windowapi.KindSources {
-			var m windowapi.Sources
-			must.Do(t, json.Unmarshal(raw, &m))
-			return m.Sources
-		}
-	}
 }
