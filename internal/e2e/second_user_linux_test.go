@@ -194,7 +194,7 @@ head -1 <&3 | grep -q ' 2[0-9][0-9] '; }
 
 	// Calls by the recipes that show nothing, while the user reads the list of processes.
 	calls := len(callsOf(t, o))
-	const handed, number, name = 50, "0698760011", "Jansen"
+	const handed, number, name = 6, "0698760011", "Jansen"
 	observer := as("bash", "-c", `while read -r -t 0.001 line; [ $? -gt 128 ]; do for f in /proc/[0-9]*; do
 { IFS= read -r -d '' a && IFS= read -r -d '' b; } 2>/dev/null < $f/cmdline || continue
 [[ "$a $b" == */wiebelt\ ring ]] || continue
