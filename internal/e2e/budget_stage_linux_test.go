@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image"
+	"image/draw"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -85,12 +86,8 @@ func openStage(b testing.TB, scale float32, more string) *stage {
 		s.looked <- lookup{asked, time.Now()}
 	}))
 	b.Cleanup(front.Close)
-	dpi := 0
-	if scale != 1 {
-		dpi = int(96 * scale)
-	}
 	s.base = front.URL
-	s.office = prepareAt(b, h, s.base, value, dpi, more+quick)
+	s.office = configure(officeOn(b, b.TempDir(), h, "openbox", xtest.Options{Width: width, Height: height, DPI: int(96 * scale)}), s.base, value, more+quick)
 	s.start()
 	for range 4 {
 		s.phones = append(s.phones, dial(s.office))
@@ -138,13 +135,14 @@ func (s *stage) eye(p localhub.Record, number string, o engine.Outcome) eye {
 	at := image.Pt(width-int(16*s.scale)-pic.Rect.Dx(), height-int(16*s.scale)-pic.Rect.Dy())
 	from := image.Pt(int(20*s.scale), int(36*s.scale))
 	part := image.Rectangle{from, from.Add(image.Pt(200, 60))}
-	want := image.NewRGBA(image.Rect(0, 0, 200, 60))
-	for y := range 60 {
-		for x := range 200 {
-			want.SetRGBA(x, y, pic.RGBAAt(part.Min.X+x, part.Min.Y+y))
-		}
-	}
-	return eye{s.Server, part.Add(at), want}
+	return eye{s.Server, part.Add(at), partOf(pic, part)}
+}
+
+// partOf returns a part of a picture, with its corner at zero.
+func partOf(pic *image.RGBA, r image.Rectangle) *image.RGBA {
+	part := image.NewRGBA(image.Rectangle{Max: r.Size()})
+	draw.Draw(part, part.Rect, pic, r.Min, draw.Src)
+	return part
 }
 
 func (e eye) sees() bool { return bytes.Equal(e.s.Crop(e.box).Pix, e.want.Pix) }

@@ -51,8 +51,7 @@ type largeCalls struct {
 
 func openLarge(t testing.TB, scale int) *largeCalls {
 	t.Helper()
-	h, value := startHub(t)
-	d := &largeCalls{callsWindow: startCalls(t, prepareOn(t, h, h.BaseURL(), value, "openbox",
+	d := &largeCalls{callsWindow: startCalls(t, prepareOn(t, "openbox",
 		xtest.Options{Width: 1000 * scale, Height: 760 * scale, DPI: 96 * scale}, callsSettings), 100_000), scale: scale}
 	d.ask()
 	d.id = d.find()
@@ -127,9 +126,6 @@ func (d *largeCalls) typing(rounds int) (all []time.Duration) {
 			time.Sleep(time.Until(next))
 		}
 	}
-	if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
-		keep(d.t, filepath.Join(dir, fmt.Sprintf("typing-%d.png", d.scale)), d.Screenshot())
-	}
 	return all
 }
 
@@ -146,9 +142,6 @@ func (d *largeCalls) wheel(steps int) float64 {
 		all += d.took("the list a step further", func() { d.Turn(down) }, func() bool {
 			return !slices.Equal(first, d.Crop(d.row(0)).Pix) && !slices.Equal(last, d.Crop(d.row(8)).Pix) && d.green(0) && d.green(7)
 		})
-	}
-	if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
-		keep(d.t, filepath.Join(dir, "wheel.png"), d.Screenshot())
 	}
 	return float64(steps) / all.Seconds()
 }

@@ -26,7 +26,7 @@ import (
 
 // Keys by position on the keyboard.
 const (
-	keyZ, keyBackspace, keyEnd, keyHome, keyPageUp, keyPageDown, keyDown, keyEscape = 52, 22, 115, 110, 112, 117, 116, 9
+	keyZ, keyBackspace, keyEnd, keyPageUp, keyEscape = 52, 22, 115, 112, 9
 )
 
 // seedCalls adds n calls to an office's history, one per minute, nearly all of them
@@ -99,14 +99,10 @@ func (o *office) origin(id string) image.Point {
 	return p
 }
 
-// Places in the window's content: the marks of the first two rows, and the names.
+// mark returns the place of the mark of one of the first two rows.
 func (d *callsWindow) mark(row int) image.Rectangle {
 	return image.Rect(354, 168+48*row, 376, 188+48*row).Add(d.at)
 }
-
-func (d *callsWindow) result() image.Rectangle { return image.Rect(378, 168, 470, 188).Add(d.at) }
-
-func (d *callsWindow) names() image.Rectangle { return image.Rect(104, 166, 260, 600).Add(d.at) }
 
 // shows reports whether a part of the screen contains a colour.
 func (d *callsWindow) shows(r image.Rectangle, rgb uint32) bool {
@@ -164,8 +160,8 @@ func (d *callsWindow) end(id string) {
 
 // callsFigures has the figures of one history, as its user would notice them.
 type callsFigures struct {
-	cold, warm, filter, page, end []time.Duration
-	memory                        int // kB
+	cold, warm, filter []time.Duration
+	memory             int // kB
 }
 
 func measureCalls(t testing.TB, calls, rounds int) (f callsFigures) {
@@ -214,27 +210,7 @@ func measureCalls(t testing.TB, calls, rounds int) (f callsFigures) {
 		d.took("one call", func() {}, d.rows)
 		d.took("every call", func() { d.Press(keyBackspace) }, func() bool { return d.shows(d.mark(1), answeredGreen) })
 	}
-	changed := func(do func()) time.Duration {
-		before := d.Crop(d.names())
-		return d.took("other rows", do, func() bool {
-			return !slices.Equal(d.Crop(d.names()).Pix, before.Pix) && d.rows2()
-		})
-	}
-	d.activate(id)
-	changed(func() { d.Press(keyDown) }) // from the filter into the list: the focus ring
-	for range max(rounds, 8) {
-		f.page = append(f.page, changed(func() { d.Press(keyPageDown) }))
-	}
-	for range rounds {
-		f.end = append(f.end, changed(func() { d.Press(keyEnd) }))
-		changed(func() { d.Press(keyHome) })
-	}
 	return f
-}
-
-// rows2 reports whether there are rows all the way down.
-func (d *callsWindow) rows2() bool {
-	return d.shows(image.Rect(354, 168, 376, 340).Add(d.at), answeredGreen) && d.shows(image.Rect(354, 440, 376, 600).Add(d.at), answeredGreen)
 }
 
 // TestWindowsAlone checks that without a resident, the contents of files

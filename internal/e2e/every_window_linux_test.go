@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/config/profile"
-	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/store/history"
@@ -25,7 +23,7 @@ import (
 type windowUser struct {
 	*office
 	scale int
-	back  [3]uint8 // the colour behind words
+	back  uint32 // the colour behind words
 	wine  bool
 	typed int // windows that were typed into
 	open  func(window string) *exec.Cmd
@@ -57,7 +55,7 @@ func (h *windowUser) painted(what, id string) image.Rectangle {
 		was := at
 		at = h.placeOf(id) // a window manager takes its time
 		right := image.Rect(at.Max.X-40*h.scale, at.Min.Y, at.Max.X, at.Max.Y)
-		return at == was && h.pixels(right, h.back[0], h.back[1], h.back[2]) > right.Dx()*right.Dy()/4
+		return at == was && xtest.Count(h.Crop(right.Intersect(image.Rectangle{Max: h.Size()})), h.back, 0) > right.Dx()*right.Dy()/4
 	}, func() []any { return []any{at} })
 	return at
 }
@@ -144,15 +142,12 @@ func (h *windowUser) use(window string) {
 // fill gives an office a day of calls, and message delivery, before it is started.
 func (o *office) fill() {
 	o.t.Helper()
-	d := must.Get(profile.Find(o.profile))(o.t)
-	must.Do(o.t, settings.Set(d, map[string]any{"hub.intermediary": "intermediary"}))
+	o.set("hub.intermediary", "intermediary")
 	store := must.Get(history.Open(filepath.Join(o.profile, "history.db"), history.KeepFull, 7, time.Now))(o.t)
 	defer store.Close()
 	for i := range 40 {
-		if _, err := store.Put(o.t.Context(), history.Entry{Rang: time.Now().Add(time.Duration(i-40) * time.Second), Number: fmt.Sprintf("+3120%07d", i),
-			Outcome: history.OutcomeNobody, Result: history.ResultAnsweredElsewhere, Kind: call.KindCommand}); err != nil {
-			o.t.Fatal(err)
-		}
+		must.Get(store.Put(o.t.Context(), history.Entry{Rang: time.Now().Add(time.Duration(i-40) * time.Second), Number: fmt.Sprintf("+3120%07d", i),
+			Outcome: history.OutcomeNobody, Result: history.ResultAnsweredElsewhere, Kind: call.KindCommand}))(o.t)
 	}
 }
 
@@ -161,12 +156,11 @@ func (o *office) fill() {
 func TestEveryWindow(t *testing.T) {
 	t.Parallel()
 	const scale = 2
-	hub, value := startHub(t)
-	o := prepareOn(t, hub, hub.BaseURL(), value, "xfwm4", xtest.Options{Width: width * scale, Height: height * scale, DPI: 96 * scale},
+	o := prepareOn(t, "xfwm4", xtest.Options{Width: width * scale, Height: height * scale, DPI: 96 * scale},
 		"[ui]\nlanguage = \"en\"\ntheme = \"dark\"\n")
 	o.fill()
 	o.start()
-	h := &windowUser{office: o, scale: scale, back: [3]uint8{0x1E, 0x25, 0x2C}, open: func(window string) *exec.Cmd { return o.wiebelt("window", window) }}
+	h := &windowUser{office: o, scale: scale, back: 0x1E252C, open: func(window string) *exec.Cmd { return o.wiebelt("window", window) }}
 	for _, window := range windows.Names() {
 		h.use(window)
 	}
@@ -184,7 +178,7 @@ func TestEveryWindowUnderWine(t *testing.T) {
 		t.Errorf("ring: exit %d", code)
 	}
 	o.Until("the card of the caller", func() bool { return foundOnScreen(o.Screenshot()) })
-	h := &windowUser{office: o, scale: 1, wine: true, back: [3]uint8{0xFF, 0xFF, 0xFF}, open: func(window string) *exec.Cmd {
+	h := &windowUser{office: o, scale: 1, wine: true, back: 0xFFFFFF, open: func(window string) *exec.Cmd {
 		return p.Command(filepath.Join(dir, "wiebeltw.exe"), "--profile", wineProfile, "window", window)
 	}}
 	for i, window := range windows.Names() {
@@ -193,17 +187,6 @@ func TestEveryWindowUnderWine(t *testing.T) {
 			t.Error("the card went with the window")
 		}
 	}
-}
-
-// pixels returns how many pixels in a part of the screen have a colour.
-func (o *office) pixels(part image.Rectangle, r, g, b uint8) int {
-	img, n := o.Crop(part.Intersect(image.Rectangle{Max: o.Size()})), 0
-	for i := 0; i < len(img.Pix); i += 4 {
-		if img.Pix[i] == r && img.Pix[i+1] == g && img.Pix[i+2] == b {
-			n++
-		}
-	}
-	return n
 }
 
 // placeOf returns where a window's content is on the screen.

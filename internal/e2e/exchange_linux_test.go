@@ -111,11 +111,10 @@ func (r *officeRelay) kamailio(phone string) (sipAddr string) {
 // there; a call that its caller gives up is missed, and a refused one is not.
 func TestKamailio(t *testing.T) {
 	t.Parallel()
-	h, value := startHub(t)
-	o := prepareAt(t, h, h.BaseURL(), value, 0, "[card]\nafter_call = \"0s\"\n")
+	o := prepare(t, "[card]\nafter_call = \"0s\"\n")
 	o.Move(250, 600)
 	o.start()
-	r := startRelay(o, h.BaseURL(), "101")
+	r := startRelay(o, o.hub.BaseURL(), "101")
 	phone, _ := phonetest.StartBaresip(t)
 	exchange := r.kamailio(phone)
 	o.Until("the computer hears the relay", func() bool { return strings.Contains(o.log.String(), "state=connected") })

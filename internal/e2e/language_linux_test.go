@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/config/profile"
-	"wiebelt/internal/config/settings"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
@@ -20,7 +18,6 @@ func TestLanguageIsSwitched(t *testing.T) {
 	t.Parallel()
 	i := onBus(t, prepare(t, "[card]\nafter_call = \"0s\"\n\n[ui]\nlanguage = \"nl\"\ntheme = \"light\""))
 	i.startAs(nil, "run")
-	dirs := must.Get(profile.Find(i.profile))(t)
 	shown := i.FindWindow("^Oproepen")
 	i.Run("xdotool", "windowminimize", "--sync", shown)
 	i.run("run")
@@ -37,7 +34,7 @@ func TestLanguageIsSwitched(t *testing.T) {
 		{text.Dutch, "Wiebelt afsluiten", "Oproepen…", "Oproepen"},
 	} {
 		if n > 0 {
-			must.Do(t, settings.Set(dirs, map[string]any{"ui.language": string(l.lang)}))
+			i.set("ui.language", string(l.lang))
 		}
 		i.has(l.quit)
 		id := i.FindWindow("^" + l.window)

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,7 +17,6 @@ import (
 	"wiebelt/internal/packaging/release"
 	"wiebelt/internal/packaging/windows"
 	"wiebelt/internal/simulate"
-	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/nettest"
@@ -140,15 +138,6 @@ func (w *workplace) ring(id, state string) {
 	}
 }
 
-// pid returns the process that accepts a session's calls, 0 while there is none.
-func (o *office) pid() int {
-	var a listener.Announcement
-	if b, err := os.ReadFile(o.announced()); err != nil || json.Unmarshal(b, &a) != nil {
-		return 0
-	}
-	return a.PID
-}
-
 // meanwhile makes every phone ring repeatedly until the returned function is called, which
 // returns how many calls each had.
 func meanwhile(t *testing.T, phones []*simulate.Phone) func() int {
@@ -208,7 +197,7 @@ func TestWindowsPackage(t *testing.T) {
 	var phones []*simulate.Phone
 	var before []int
 	for _, o := range w.sessions {
-		before = append(before, o.pid())
+		before = append(before, o.now().PID)
 		p := dial(o)
 		must.Do(t, p.Ring(t.Context(), live))
 		must.Do(t, p.Answer(t.Context(), live))
@@ -220,14 +209,14 @@ func TestWindowsPackage(t *testing.T) {
 	w.msiexec(0, "/i", winPath(new))
 	want := 2 + more()
 	for i, o := range w.sessions {
-		if now := o.pid(); now != before[i] {
+		if now := o.now().PID; now != before[i] {
 			t.Errorf("session %d: process %d runs while a call is on, and ran as %d", i, now, before[i])
 		}
 		must.Do(t, phones[i].End(t.Context(), live, ""))
 	}
 	w.ring("program's", "ended")
 	for i, o := range w.sessions {
-		o.Until("the newer version runs", func() bool { now := o.pid(); return now != 0 && now != before[i] })
+		o.Until("the newer version runs", func() bool { now := o.now().PID; return now != 0 && now != before[i] })
 		calls := callsOf(t, o)
 		if ended := slices.DeleteFunc(slices.Clone(calls), func(e history.Entry) bool { return e.Ended.IsZero() }); len(ended) != want {
 			t.Errorf("session %d: %d calls of %d: %+v", i, len(ended), want, calls)

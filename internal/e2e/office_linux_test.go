@@ -132,26 +132,31 @@ func newOffice(t testing.TB, settings string) *office {
 // prepare sets up an office without starting a resident.
 func prepare(t testing.TB, more string) *office {
 	t.Helper()
+	return prepareOn(t, "openbox", xtest.Options{Width: width, Height: height}, more)
+}
+
+// prepareOn is prepare with a given window manager and screen.
+func prepareOn(t testing.TB, wm string, screen xtest.Options, more string) *office {
+	t.Helper()
 	h, value := startHub(t)
-	return prepareAt(t, h, h.BaseURL(), value, 0, more)
+	return configure(officeOn(t, t.TempDir(), h, wm, screen), h.BaseURL(), value, more)
 }
 
-// prepareAt is prepare for a hub at base, and a screen of dpi (0 for the default).
-func prepareAt(t testing.TB, h *localhub.Hub, base, value string, dpi int, more string) *office {
+// prepareAt is prepare for a hub that is reached at base, with a client's secret.
+func prepareAt(t testing.TB, h *localhub.Hub, base, value, more string) *office {
 	t.Helper()
-	return prepareOn(t, h, base, value, "openbox", xtest.Options{Width: width, Height: height, DPI: dpi}, more)
+	return configure(officeOn(t, t.TempDir(), h, "openbox", xtest.Options{Width: width, Height: height}), base, value, more)
 }
 
-// prepareOn is prepareAt with a given window manager and screen.
-func prepareOn(t testing.TB, h *localhub.Hub, base, value, wm string, screen xtest.Options, more string) *office {
-	t.Helper()
-	o := officeOn(t, t.TempDir(), h, wm, screen)
+// configure sets an office up for a hub at base.
+func configure(o *office, base, value, more string) *office {
+	o.t.Helper()
 	// No welcome window here: it has its own test.
-	must.Do(t, os.WriteFile(o.welcomed(), []byte("1\n"), 0o600))
-	o.runWith(value+"\n", "provision", "--base-url", base, "--hub-url", h.HubURL(), "--client-id", "office",
+	must.Do(o.t, os.WriteFile(o.welcomed(), []byte("1\n"), 0o600))
+	o.runWith(value+"\n", "provision", "--base-url", base, "--hub-url", o.hub.HubURL(), "--client-id", "office",
 		"--organisation-code", "1234", "--secret-store", "file", "--secret-stdin")
 	if !strings.Contains(more, "[listener]") {
-		more += fmt.Sprintf("\n[listener]\nport = %d\n", nettest.Port(t))
+		more += fmt.Sprintf("\n[listener]\nport = %d\n", nettest.Port(o.t))
 	}
 	o.append("\n" + more + "\n")
 	return o
@@ -243,11 +248,8 @@ func (o *office) startAs(before []string, command ...string) {
 			o.shot(strings.ReplaceAll(o.t.Name(), "/", "-") + "-screen")
 		}
 		pid := o.resident.Process.Pid
-		if b, err := os.ReadFile(o.announced()); err == nil { // also below a tracer
-			var a listener.Announcement
-			if json.Unmarshal(b, &a) == nil && a.PID > 1 {
-				pid = a.PID
-			}
+		if own := o.now().PID; own > 1 { // also below a tracer
+			pid = own
 		}
 		windows := o.windowsOf(pid)
 		_ = syscall.Kill(pid, syscall.SIGTERM)
@@ -295,6 +297,15 @@ func (o *office) welcomed() string { return filepath.Join(o.profile, "start-aske
 
 func (o *office) announced() string { return filepath.Join(o.profile, "run", "listener.json") }
 
+// now returns what the listener announces, nothing while there is none.
+func (o *office) now() (a listener.Announcement) {
+	if b, err := os.ReadFile(o.announced()); err != nil || json.Unmarshal(b, &a) != nil {
+		return listener.Announcement{}
+	}
+	return a
+}
+
+// at is now where there must be one.
 func (o *office) at() listener.Announcement {
 	o.t.Helper()
 	b := must.Get(os.ReadFile(o.announced()))(o.t)

@@ -33,7 +33,7 @@ func TestOfficeRelay(t *testing.T) {
 	client := must.Get(hub.New(hub.Config{BaseURL: h.BaseURL(), ClientID: "office", OrganisationCode: "1234", Secret: func(context.Context) (string, error) { return value, nil }}))(t)
 	t.Cleanup(client.Close)
 	r := relaytest.Start(t, client)
-	o := prepareAt(t, h, h.BaseURL(), value, 0, "")
+	o := prepareAt(t, h, h.BaseURL(), value, "")
 	o.run("secret", "remove", "hub")
 	must.Do(t, os.WriteFile(filepath.Join(o.profile, settings.FileName), fmt.Appendf(nil, "[hub]\nsecret_store = \"file\"\n[card]\nafter_call = \"0s\"\n[listener]\nport = %d\n", nettest.Port(t)), 0o600))
 	o.Move(250, 600) // a card under the pointer stays

@@ -20,7 +20,6 @@ import (
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/secret"
-	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/simulate"
@@ -129,11 +128,9 @@ func TestPersonalDataStaysInside(t *testing.T) {
 	marked.secrets = []string{old, next, value, silent}
 	marked.offices = []string{"Beheerkanarie Janssen", "Lijnkanarie", "0207654399", "0207654398"}
 	g := newHubProxy(t, h.BaseURL(), value, old)
-	o := prepareAt(t, h, g.URL, old, 0, fmt.Sprintf("[support]\ncontact = %q\n[[line]]\nnumber = %q\nname = %q\n[phone]\nnever_lookup = [%q]\n[log]\nlevel = \"debug\"\n[[softphone]]\nkind = \"ari\"\nname = \"stil\"\naddress = \"http://127.0.0.1:9\"\nextension = \"101\"\nuser = \"u\"\n",
+	o := prepareAt(t, h, g.URL, old, fmt.Sprintf("[support]\ncontact = %q\n[[line]]\nnumber = %q\nname = %q\n[phone]\nnever_lookup = [%q]\n[log]\nlevel = \"debug\"\n[[softphone]]\nkind = \"ari\"\nname = \"stil\"\naddress = \"http://127.0.0.1:9\"\nextension = \"101\"\nuser = \"u\"\n",
 		marked.offices[0], marked.offices[2], marked.offices[1], marked.offices[3]))
-	path := filepath.Join(o.profile, "settings.toml")
-	b := must.Get(os.ReadFile(path))(t)
-	must.Do(t, os.WriteFile(path, bytes.Replace(b, []byte("[hub]\n"), []byte("[hub]\nintermediary = \"intermediary\"\n"), 1), 0o600))
+	o.set("hub.intermediary", "intermediary")
 	var outputs strings.Builder // of commands that must reveal nothing about people
 	watched := watchProcesses(t, o.bin)
 	run := func(stdin string, keep bool, args ...string) (code int, out string) {
@@ -227,7 +224,7 @@ func TestPersonalDataStaysInside(t *testing.T) {
 	}
 	seen("calls by the other ways", len(overs)+36)
 	for i, keep := range []string{"numbers", "off", "full"} {
-		must.Do(t, settings.Set(dirs, map[string]any{"history.keep": keep}))
+		o.set("history.keep", keep)
 		before := strings.Count(o.log.String(), "settings are in effect")
 		o.Until("history."+keep, func() bool { return strings.Count(o.log.String(), "settings are in effect") > before })
 		ws(50+10*i, 60+10*i)

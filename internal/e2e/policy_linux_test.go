@@ -164,7 +164,7 @@ func TestPolicyIsFollowed(t *testing.T) {
 		w.WriteHeader(http.StatusUnauthorized)
 	}))
 	t.Cleanup(elsewhere.Close)
-	o := prepareAt(t, h, h.BaseURL(), value, 0, "[listener]\nport = "+strconv.Itoa(first))
+	o := prepareAt(t, h, h.BaseURL(), value, "[listener]\nport = "+strconv.Itoa(first))
 	o.start(s.before()...)
 	pid := o.at().PID
 	o.handOver("1", "0698760011")
@@ -176,18 +176,10 @@ func TestPolicyIsFollowed(t *testing.T) {
 	if len(hits(got.String(), []string{value})) > 0 || callsOf(t, o)[0].Name != "" {
 		t.Error("the secret went to another address")
 	}
-	port := func() int {
-		b, err := os.ReadFile(o.announced())
-		var a struct{ Port int }
-		if err != nil || json.Unmarshal(b, &a) != nil {
-			return 0
-		}
-		return a.Port
-	}
 	follows := func(what string, want func(int) bool) {
 		t.Helper()
 		began := time.Now()
-		o.Until(what, func() bool { return want(port()) })
+		o.Until(what, func() bool { return want(o.now().Port) })
 		must.Within(t, began, 15*time.Second)
 	}
 	s.policy("[listener]\nport = " + strconv.Itoa(other) + "\n")

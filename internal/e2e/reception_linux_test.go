@@ -6,11 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/resident"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
@@ -65,26 +63,21 @@ func (o *office) stripsAt(x int) (all []strip) {
 func TestDayAtTheReception(t *testing.T) {
 	t.Parallel()
 	const l = text.Dutch
-	h, value := startHub(t)
+	o := prepareOn(t, "xfwm4", xtest.Options{Width: width, Height: height},
+		"[card]\nafter_call = \"6s\"\n\n[phone]\ncall_back = \"off\"\n\n[ui]\ntheme = \"light\"\nlanguage = \""+string(l)+"\"\n")
 	people := map[string]string{} // contact by number
 	for i, name := range []string{"Jansen", "Prins", "Bakker", "Visser", "Smit"} {
 		number := fmt.Sprintf("+3169876002%d", i)
 		people[name] = number
-		if _, err := h.AddInvented(t.Context(), localhub.Record{Numbers: []string{number}, Contact: contact.Contact{ID: "c-" + strings.ToLower(name), RelationNumber: fmt.Sprint(100300 + i),
-			Initials: "A.", FamilyName: name, Address: contact.Address{Street: "Laan", Number: fmt.Sprint(i + 1), PostalCode: "1234AB", City: "Ons Dorp"}}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(o.hub.AddInvented(t.Context(), localhub.Record{Numbers: []string{number}, Contact: contact.Contact{ID: "c-" + strings.ToLower(name), RelationNumber: fmt.Sprint(100300 + i),
+			Initials: "A.", FamilyName: name, Address: contact.Address{Street: "Laan", Number: fmt.Sprint(i + 1), PostalCode: "1234AB", City: "Ons Dorp"}}}))(t)
 	}
 	const family = "+31698760030"
 	for i, name := range []string{"Aarts", "Bos", "Claes"} {
-		if _, err := h.AddInvented(t.Context(), localhub.Record{Numbers: []string{family}, Contact: contact.Contact{ID: "c-" + strings.ToLower(name), RelationNumber: fmt.Sprint(100400 + i),
-			Initials: "F.", FamilyName: name, Address: contact.Address{Street: "Kade", Number: "7", PostalCode: "1234AB", City: "Ons Dorp"}}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(o.hub.AddInvented(t.Context(), localhub.Record{Numbers: []string{family}, Contact: contact.Contact{ID: "c-" + strings.ToLower(name), RelationNumber: fmt.Sprint(100400 + i),
+			Initials: "F.", FamilyName: name, Address: contact.Address{Street: "Kade", Number: "7", PostalCode: "1234AB", City: "Ons Dorp"}}}))(t)
 	}
 	people["the family"] = family
-	o := prepareOn(t, h, h.BaseURL(), value, "xfwm4", xtest.Options{Width: width, Height: height},
-		"[card]\nafter_call = \"6s\"\n\n[phone]\ncall_back = \"off\"\n\n[ui]\ntheme = \"light\"\nlanguage = \""+string(l)+"\"\n")
 	notes := o.opener("exit 0")
 	bar := o.Terminal(image.Rect(0, height-40, width, height))
 	o.Run("xprop", "-id", bar.ID, "-f", "_NET_WM_STRUT_PARTIAL", "32c", "-set", "_NET_WM_STRUT_PARTIAL", fmt.Sprintf("0,0,0,40,0,0,0,0,0,0,0,%d", width-1))
@@ -278,17 +271,6 @@ func TestDayAtTheReception(t *testing.T) {
 			end("21", "missed")
 			gone()
 		}},
-		{"not this contact, and taken back", func() {
-			ring("22", "De Vries")
-			card := alone("his card", primary)
-			on(card, 316, 121)
-			now := alone("nobody in particular", func(s strip) bool { return s.rgb == done && !primary(s) })
-			on(now, 345, -16)
-			card = alone("his card again", primary)
-			opens("the file of who it is after all", "c-vries", func() { on(card, 120, -65) })
-			end("22", "missed")
-			gone()
-		}},
 		{"reception passes a call on, and the card follows the caller", func() {
 			must.Do(t, p.Ring(t.Context(), simulate.Call{ID: "23", Number: "101", Name: "Receptie"}))
 			sees("a colleague's card", func(all []strip) bool { return len(all) == 1 })
@@ -316,51 +298,6 @@ func TestDayAtTheReception(t *testing.T) {
 			o.Until("the next card in that corner", func() bool { return left(o.stripsAt(16 + 2)) })
 			end("25", "completed")
 			o.Until("no card there either", func() bool { return len(o.stripsAt(16+2)) == 0 })
-		}},
-		{"the missed ones wait in the calls window, and a click and a key take one off", func() {
-			must.Do(t, resident.ShowCalls(t.Context(), o.instance()))
-			d := &callsWindow{office: o, t: t}
-			id := o.FindWindow("– Wiebelt$")
-			d.at = d.origin(id)
-			o.Until("the word of a missed call", func() bool { return d.shows(d.result(), ringing) })
-			d.activate(id)
-			missed := len(callsOf(t, o))
-			meant()
-			o.Click(d.at.X+300, d.at.Y+186, 1)
-			o.Key("Delete")
-			o.Until("one caller's calls less", func() bool { return len(callsOf(t, o)) < missed })
-			undo := image.Rect(600, 168, 700, 200).Add(d.at)
-			o.Until("the way back", func() bool { return d.shows(undo, ringing) })
-			o.Click(d.at.X+655, d.at.Y+186, 1)
-			o.Until("the call is back", func() bool { return len(callsOf(t, o)) == missed })
-		}},
-		{"a call of three shows them, and one is opened from there", func() {
-			ring("26", "the family")
-			end("26", "missed")
-			o.Until("no card", func() bool { return len(o.stripsAt(16+2)) == 0 })
-			o.clickOn(l.N(text.WindowWhoSeveral, 3), image.Point{}, "the three", func() bool { _, ok := o.see("F. Claes"); return ok })
-			before := len(opened(notes))
-			opens("her file", "c-claes", func() {
-				o.clickOn("F. Claes", image.Point{}, "it is opened", func() bool { return len(opened(notes)) > before })
-			})
-		}},
-		{"a number that somebody reads out is looked up", func() {
-			var look string
-			o.clickOn(l.T(text.LookupOpen), image.Point{}, "the window for it", func() bool {
-				for _, id := range o.Windows("^" + l.T(text.LookupTitle)) {
-					look = id
-				}
-				return look != ""
-			})
-			o.Run("xdotool", "windowactivate", "--sync", look)
-			o.Type("T 06 98 76 00 24", 5)
-			o.Key("Return")
-			before := len(opened(notes))
-			opens("his file", "c-smit", func() {
-				words := []rune(l.T(text.CardButtonOpen, l.T(text.CardWordRelatie)))
-				words[0] = unicode.ToUpper(words[0])
-				o.clickOn(string(words), image.Point{}, "it is opened", func() bool { return len(opened(notes)) > before })
-			})
 		}},
 	} {
 		t.Log(step.name)

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"debug/elf"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,14 +21,7 @@ import (
 func TestTwentyRingsBeforeTheStart(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "")
-	t.Cleanup(func() {
-		if b, err := os.ReadFile(o.announced()); err == nil {
-			var a struct{ PID int }
-			if json.Unmarshal(b, &a) == nil {
-				xtest.End(a.PID)
-			}
-		}
-	})
+	t.Cleanup(func() { xtest.End(o.now().PID) })
 	var all sync.WaitGroup
 	for n := range 20 {
 		all.Go(func() {

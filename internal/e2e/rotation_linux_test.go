@@ -167,7 +167,7 @@ func TestRotation(t *testing.T) {
 	g := newHubProxy(t, h.BaseURL(), value, old)
 	s := newMachine(t)
 	journal := journalOf(t, s)
-	o := prepareAt(t, h, g.URL, old, 0, "[support]\ncontact = \""+support+"\"\n[card]\nafter_call = \"1s\"")
+	o := prepareAt(t, h, g.URL, old, "[support]\ncontact = \""+support+"\"\n[card]\nafter_call = \"1s\"")
 	expires := time.Now().AddDate(0, 0, 10).Format(time.DateOnly)
 	s.policy("audit = \"eventlog\"\n[hub]\nsecret_expires = \"" + expires + "\"\n")
 	i := onBus(t, o)

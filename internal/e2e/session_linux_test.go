@@ -118,9 +118,7 @@ func TestSessionEnds(t *testing.T) {
 func TestHubOpenedAtStart(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "")
-	path := filepath.Join(o.profile, "settings.toml")
-	b := must.Get(os.ReadFile(path))(t)
-	must.Do(t, os.WriteFile(path, []byte(strings.Replace(string(b), "[hub]", "[hub]\nopen_at_start = true", 1)), 0o600))
+	o.set("hub.open_at_start", true)
 	l, env := withLogind(t, true)
 	notes := o.opener("")
 	i := onBus(t, o)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/testutil/must"
@@ -50,6 +51,12 @@ func (o *office) append(text string) {
 	}
 	_, err = f.WriteString(text)
 	must.Do(o.t, errors.Join(err, f.Close()))
+}
+
+// set changes a setting, like the settings window and commands do.
+func (o *office) set(key string, value any) {
+	o.t.Helper()
+	must.Do(o.t, settings.Set(must.Get(profile.Find(o.profile))(o.t), map[string]any{key: value}))
 }
 
 // openSettings opens the settings window.

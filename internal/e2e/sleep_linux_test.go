@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -24,20 +23,12 @@ func jumping(t *testing.T) string {
 	t.Helper()
 	root := must.Get(filepath.Abs("../.."))(t)
 	dir := t.TempDir()
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {
-		filepath.Join(root, "internal/native/sleepwatch/jumps_linux.go"): filepath.Join(root, "internal/e2e/testdata/jump/clock.go")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	overlay := must.Get(json.Marshal(map[string]map[string]string{"Replace": {
+		filepath.Join(root, "internal/native/sleepwatch/jumps_linux.go"): filepath.Join(root, "internal/e2e/testdata/jump/clock.go")}}))(t)
 	file := filepath.Join(dir, "overlay.json")
 	must.Do(t, os.WriteFile(file, overlay, 0o600))
 	bin := filepath.Join(dir, "wiebelt")
-	cmd := exec.Command("go", "build", "-overlay", file, "-trimpath", "-tags", "migrated_fynedo,no_emoji", "-ldflags", "-s -w", "-o", bin, "./app/wiebelt")
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	must.Do(t, build(bin, "-s -w", "./app/wiebelt", "CGO_ENABLED=0", "GOFLAGS=-overlay="+file))
 	return bin
 }
 

@@ -20,8 +20,7 @@ import (
 func TestWindowsKeepClearOfTheTaskBar(t *testing.T) {
 	t.Parallel()
 	const screenWidth, screenHeight, scale, bar = 1366, 768, 3, 120
-	h, value := startHub(t)
-	o := prepareOn(t, h, h.BaseURL(), value, "xfwm4", xtest.Options{Width: screenWidth, Height: screenHeight, DPI: 96 * scale}, "[ui]\nlanguage = \"en\"\ntheme = \"light\"\n")
+	o := prepareOn(t, "xfwm4", xtest.Options{Width: screenWidth, Height: screenHeight, DPI: 96 * scale}, "[ui]\nlanguage = \"en\"\ntheme = \"light\"\n")
 	term := o.Terminal(image.Rect(0, screenHeight-bar, screenWidth, screenHeight))
 	o.Run("xprop", "-id", term.ID, "-f", "_NET_WM_STRUT_PARTIAL", "32c", "-set", "_NET_WM_STRUT_PARTIAL", fmt.Sprintf("0,0,0,%d,0,0,0,0,0,0,0,%d", bar, screenWidth-1))
 	room := image.Rect(0, 0, screenWidth, screenHeight-bar)

@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	"wiebelt/assets"
-	"wiebelt/internal/config/profile"
-	"wiebelt/internal/config/settings"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/nettest"
 	"wiebelt/internal/testutil/xtest"
@@ -36,7 +34,6 @@ func (i *icon) looks(state, sentence string) {
 // states checks that the icon shows real faults, and their end.
 func (i *icon) states() {
 	i.t.Helper()
-	dirs := must.Get(profile.Find(i.profile))(i.t)
 	whole := i.settings()
 	const ready = "Klaar. Laatste oproep ontvangen om "
 
@@ -51,7 +48,7 @@ func (i *icon) states() {
 	i.looks("ready", ready)
 
 	// An organisation that does not belong to the client.
-	must.Do(i.t, settings.Set(dirs, map[string]any{"hub.organisation_code": "9999"}))
+	i.set("hub.organisation_code", "9999")
 	i.looks("credentials", "De ")
 	i.write(whole)
 	i.looks("ready", ready)

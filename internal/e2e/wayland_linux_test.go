@@ -37,8 +37,7 @@ func TestWayland(t *testing.T) {
 // beside it; that a click opens the file; that programs without X can paste what is copied; and
 // that the icon is there, and the missed call in the calls window, which needs an X server.
 func onWayland(t *testing.T, compositor string, xwayland bool) {
-	h, value := startHub(t)
-	o := prepareOn(t, h, h.BaseURL(), value, "", xtest.Options{Width: width, Height: height}, "[ui]\nlanguage = \"nl\"\ntheme = \"light\"\n\n[card]\nafter_call = \"1s\"\n")
+	o := prepareOn(t, "", xtest.Options{Width: width, Height: height}, "[ui]\nlanguage = \"nl\"\ntheme = \"light\"\n\n[card]\nafter_call = \"1s\"\n")
 	c := xtest.Connect(t, o.PlainBus())
 	tray := xtest.HostTray(t, c)
 	l, env := withLogind(t, false)
