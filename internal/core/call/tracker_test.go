@@ -34,7 +34,7 @@ func TestIdentity(t *testing.T) {
 	stories := map[string][]step{
 		"one call, whole life": {
 			{0, full, "1", Ringing, a, Began, 1}, {s, full, "1", Ringing, a, NoChange, 1},
-			{2 * s, full, "1", Answered, "", WasAnswered, 1}, {600 * s, full, "1", Ended, "", WasEnded, 1},
+			{2 * s, full, "1", Answered, "", WasAnswered, 1}, {3 * s, full, "1", Answered, "", NoChange, 1}, {600 * s, full, "1", Ended, "", WasEnded, 1},
 		},
 		"an id is free after the end": {
 			{0, full, "1", Ringing, a, Began, 1}, {s, full, "1", Ended, a, WasEnded, 1}, {2 * s, full, "1", Ringing, b, Began, 2},
@@ -57,9 +57,13 @@ func TestIdentity(t *testing.T) {
 		},
 		"no id: the end after ten minutes finds its call": {
 			{0, ring, "", Ringing, a, Began, 1}, {600 * s, ring, "", Ended, a, WasEnded, 1},
+			{700 * s, url, "", Ringing, a, Began, 2}, {760 * s, url, "", Ended, a, WasEnded, 2},
 		},
 		"no id: an end without a number ends the only call": {
 			{0, ring, "", Ringing, a, Began, 1}, {60 * s, ring, "", Ended, "host", WasEnded, 1},
+		},
+		"no id: only an end, and without a number, ends the only call": {
+			{0, ring, "", Ringing, a, Began, 1}, {s, ring, "", Ended, b, NoChange, 0}, {2 * s, ring, "", Ringing, "", Began, 2},
 		},
 		"no id: an end without a number is dropped when there are two": {
 			{0, ring, "", Ringing, a, Began, 1}, {s, ring, "", Ringing, b, Began, 2}, {60 * s, ring, "", Ended, "", NoChange, 0},
@@ -73,6 +77,7 @@ func TestIdentity(t *testing.T) {
 		"a way that tells more repeats at any age": {
 			{0, full, "", Ringing, a, Began, 1}, {40 * s, full, "", Ringing, a, NoChange, 1}, {6000 * s, full, "", Ringing, a, NoChange, 1},
 			{6000 * s, full, "", Ended, a, WasEnded, 1}, {6000 * s, full, "", Ringing, a, Began, 2},
+			{6000*s + AssumeEndedAfter, full, "", Ringing, a, Began, 3},
 		},
 		"two withheld rings without id are one caller": {
 			{0, full, "", Ringing, "", Began, 1}, {3 * s, full, "", Ringing, "", NoChange, 1},
@@ -214,8 +219,10 @@ func TestLateReports(t *testing.T) {
 	if c := apply(ring, "", Answered, "", 91, 161); c.Kind != NoChange {
 		t.Errorf("nobody knows which call was answered: %+v", c)
 	}
-	if c := apply(ring, "", Ringing, "", 91, 161); c.Kind != TooOld {
-		t.Errorf("withheld, without an id: %+v", c)
+	for number, s := range map[string]State{"": Ringing, "6": Answered} {
+		if c := apply(ring, "", s, number, 91, 161); c.Kind != TooOld {
+			t.Errorf("number %q, without an id: %+v", number, c)
+		}
 	}
 	if c := apply(full, "1", Ringing, "1", 100, 170); c.Kind != TooOld || c.Call.ID == late.Call.ID {
 		t.Errorf("the id came again: %+v", c)
