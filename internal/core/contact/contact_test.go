@@ -55,7 +55,7 @@ func TestAddresses(t *testing.T) {
 		"Kade 12 A, 1011 AB Amsterdam | Kade 12 A, Amsterdam": {"Kade", "12", "A", "1011ab", "Amsterdam", "nl"},
 		"Kade 12, 1011 AB Amsterdam | Kade 12, Amsterdam":     {"Kade", "12", " ", "1011 AB", "Amsterdam", ""},
 		"Kaai 1, 2000 Antwerpen, BE | Kaai 1, Antwerpen":      {"Kaai", "1", "", "2000", "Antwerpen", "BE"},
-		"Weg, 101119 Stad | Weg, Stad":                        {"Weg", "", "", "101119", "Stad", ""},
+		"Weg, 1011A9 Stad | Weg, Stad":                        {"Weg", "", "", "1011A9", "Stad", ""},
 		"10111B, RU | ":                                       {"", "", "", "10111B", "", "RU"},
 		"0111AB | ":                                           {"", "", "", "0111AB", "", ""},
 		" | ":                                                 {},

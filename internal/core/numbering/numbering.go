@@ -162,10 +162,10 @@ func (n Number) Domestic() string {
 // International formats the number as in other countries.
 func (n Number) International() string { return "+" + n.formatWithCode() }
 
-// DialledFrom formats the number as dialled from a region of another country.
+// DialledFrom formats the number as dialled from a region with a plan, of another country.
 func (n Number) DialledFrom(region string) string {
 	p := planOf(region)
-	if p == nil || p.internationalPrefix == "" {
+	if p.internationalPrefix == "" {
 		return n.International()
 	}
 	return p.internationalPrefix + " " + n.formatWithCode()

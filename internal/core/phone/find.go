@@ -57,7 +57,7 @@ func (r *Rules) splitNumbers(words []string) (found []Number) {
 		end := 0
 		for ; to <= len(words); to++ {
 			n := r.Parse(strings.TrimRight(strings.Join(words[from:to], " "), "+(.-"), "")
-			if n.E164 == "" || n.Kind == Internal || len(n.E164) > maxDigits+1 {
+			if n.E164 == "" || len(n.E164) > maxDigits+1 {
 				continue
 			}
 			last, end = n, to

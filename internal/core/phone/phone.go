@@ -108,7 +108,7 @@ func (r *Rules) Parse(raw, displayName string) Number {
 // way, and its configured name, "" if it has none.
 func (r *Rules) Line(raw string) (shown, name string) {
 	n := r.parseAddress(address.Parse(raw))
-	if n.Kind == NoNumber || n.Kind == Withheld || n.Kind == Placeholder {
+	if n.copied == "" { // withheld, or no number
 		return "", ""
 	}
 	return n.Display(), r.lines[n.Key()].Name
@@ -191,7 +191,7 @@ func (r *Rules) parseExternal(d, context string) Number {
 
 // parse returns the number that the digits represent, if any.
 func (r *Rules) parse(d, context string) (n numbering.Number, ok bool) {
-	if context != "" && d[0] != '+' {
+	if context != "" {
 		// Local to a country or area, whose code goes in front, replacing a 0.
 		for _, s := range []string{context + d, context + strings.TrimPrefix(d, "0")} {
 			if n, ok := numbering.Parse(s, r.c.Region); n.Valid() {
@@ -230,10 +230,7 @@ func (r *Rules) formatNational(p numbering.Number) (shown, copied string) {
 // formatDutch formats a Dutch number: area or service code, then pairs, after a group of
 // three if the count is odd.
 func formatDutch(d string) string {
-	area := areaLength(d)
-	if area >= len(d) {
-		return d
-	}
+	area := areaLength(d) // shorter than any number
 	return d[:area] + " " + groupPairs(d[area:])
 }
 
@@ -243,7 +240,7 @@ func areaLength(d string) int {
 		return 2
 	case strings.HasPrefix(d, "0800"), strings.HasPrefix(d, "0900"), strings.HasPrefix(d, "0906"), strings.HasPrefix(d, "0909"), strings.HasPrefix(d, "0676"):
 		return 4
-	case len(d) >= 3 && threeDigitArea[d[:3]]:
+	case threeDigitArea[d[:3]]:
 		return 3
 	}
 	return 4
@@ -261,7 +258,7 @@ var threeDigitArea = map[string]bool{
 
 func groupPairs(s string) string {
 	var b strings.Builder
-	if len(s)%2 == 1 && len(s) >= 3 {
+	if len(s)%2 == 1 {
 		b.WriteString(s[:3])
 		s = s[3:]
 	}

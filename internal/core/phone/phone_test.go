@@ -85,6 +85,7 @@ func TestForms(t *testing.T) {
 		{"0800 1234", "", Short, "", "0800 12 34", "08001234"},
 		{"112", "", Short, "", "112", "112"},
 		{"14020", "", Short, "", "14020", "14020"},
+		{"012345", "", Short, "", "0123 45", "012345"},
 		{"+31 14020", "", Short, "", "14020", "14020"},
 		{"0031140297", "", Short, "", "140297", "140297"},
 		{"12345678", "", Short, "", "12345678", "12345678"},
@@ -106,6 +107,7 @@ func TestForms(t *testing.T) {
 		{"sip:c8oqz84zk7z@privacy.example", "Anonymous", Withheld, "", "", ""},
 		{"Onbekend", "", Withheld, "", "", ""},
 		{"<unknown>", "", Withheld, "", "", ""},
+		{"0000", "", Withheld, "", "", ""},
 		{"0000000000", "", Withheld, "", "", ""},
 		{`"Anonymous" <sip:c8oqz84zk7z@privacy.example>`, "", Withheld, "", "", ""},
 		{`"Anonymous" <sip:+31612345678@pbx>`, "", Withheld, "", "", ""},
@@ -167,7 +169,7 @@ func TestLengths(t *testing.T) {
 		"12345678": Short, "123456789": External, "+4912345": Short, "+49123456": Short, "+491234567": External, "12345678901234567890": External,
 		"1234": Internal, "12345": Short, "0123": Short,
 	} {
-		if n := r.Parse(raw, ""); n.Kind != kind {
+		if n := r.Parse(raw, ""); n.Kind != kind || (n.Query() != "") != (kind == External) {
 			t.Errorf("%s: kind %d, want %d (%+v)", raw, n.Kind, kind, n)
 		}
 	}
@@ -181,7 +183,7 @@ func TestLine(t *testing.T) {
 	if s, n := r.Line("sip:0201234567@pbx"); s != "020 123 45 67" || n != "" {
 		t.Errorf("%q %q", s, n)
 	}
-	for _, raw := range []string{"", "anonymous", "sip:receptie@pbx"} {
+	for _, raw := range []string{"", "anonymous", "sip:receptie@pbx", "%CallerNumber%"} {
 		if s, n := r.Line(raw); s != "" || n != "" {
 			t.Errorf("%q: %q %q", raw, s, n)
 		}
@@ -201,15 +203,9 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func TestDefaults(t *testing.T) {
-	rules := must.Get(NewRules(Config{}))(t)
-	if n := rules.Parse("0612345678", ""); n.Query() != "+31612345678" {
-		t.Errorf("%+v", n)
-	}
-	if s, _ := rules.Line("0201234567"); s != "020 123 45 67" {
-		t.Errorf("%q", s)
-	}
-	off, err := NewRules(Config{InternalDigits: -1, Lines: []Line{{Number: "anonymous", Name: "x"}}, NeverLookup: []string{""}})
+// TestSwitchedOff checks that settings without a number concern no call.
+func TestSwitchedOff(t *testing.T) {
+	off, err := NewRules(Config{InternalDigits: -1, InternalPrefixes: []string{""}, Lines: []Line{{Number: "anonymous", Name: "x"}}, NeverLookup: []string{""}})
 	must.Do(t, err)
 	if n := off.Parse("101", ""); n.Kind != Short {
 		t.Errorf("without extensions: %+v", n)
@@ -228,6 +224,9 @@ func TestAnotherRegion(t *testing.T) {
 		n.Display() != "02 123 45 67" {
 		t.Errorf("%+v", n)
 	}
+	if _, err := NewRules(Config{Region: "Q1"}); err == nil {
+		t.Error("a region that does not exist was accepted")
+	}
 	if n := r.Parse("+31201234567", ""); !n.Foreign || n.ClipboardText() != "0031201234567" || n.Display() != "+31 20 123 4567" {
 		t.Errorf("%+v", n)
 	}
@@ -242,12 +241,6 @@ func TestHostileSize(t *testing.T) {
 		if len(n.Text) > address.MaxLength || len(n.Digits) > address.MaxLength || address.Validate(big) != address.ErrBadNumber {
 			t.Errorf("%q: %d %d", s, len(n.Text), len(n.Digits))
 		}
-	}
-}
-
-func TestUnknownRegion(t *testing.T) {
-	if _, err := NewRules(Config{Region: "Q1"}); err == nil {
-		t.Error("accepted")
 	}
 }
 
