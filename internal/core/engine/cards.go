@@ -207,7 +207,7 @@ func (e *Engine) assignCard(c *card, l call.Live, n phone.Number, now time.Time)
 		c.Card.ID, c.Edition, c.callerEdition, c.attempt = old.ID, old.Edition, old.callerEdition, old.attempt
 		c.shown, c.attention, c.SingleLine = old.shown, old.attention, old.SingleLine
 		e.applyCall(c, l, n)
-		if old.Strip && !c.Strip {
+		if old.Strip {
 			c.Strip, c.mustUnfold = true, true
 		}
 		e.s.cards[i] = c
@@ -344,7 +344,7 @@ func (e *Engine) replaceCaller(ctx context.Context, c *card, l call.Live, n phon
 }
 
 func (e *Engine) markAnswered(ctx context.Context, c *card, at time.Time) {
-	if c.isOver || !c.Answered.IsZero() {
+	if !c.Answered.IsZero() {
 		return
 	}
 	c.Phase, c.Answered = PhaseAnswered, at
@@ -407,7 +407,7 @@ func (e *Engine) sourceGone(w call.Source) {
 // sourceReturned reverts sourceGone for a call: its source is back, reports the same call,
 // and will report its end.
 func (e *Engine) sourceReturned(c *card) {
-	if c.sourceLost.IsZero() || c.isOver || c.ReportLevel == call.RingOnly {
+	if c.sourceLost.IsZero() || c.ReportLevel == call.RingOnly {
 		return
 	}
 	c.sourceLost = time.Time{}

@@ -115,9 +115,7 @@ func (e *Engine) fold(c *card, now time.Time) time.Time {
 		c.mustUnfold, c.Strip, e.s.dirty = false, false, true
 	}
 	if c.mustFold {
-		if c.mustFold = false; !c.Strip {
-			c.Strip, e.s.dirty = true, true
-		}
+		c.mustFold, c.Strip, e.s.dirty = false, true, true
 	}
 	t := e.foldsAt(c)
 	if t.IsZero() || t.After(now) {
@@ -197,7 +195,7 @@ func (e *Engine) forgetCalls(gone func(LastCall) bool) {
 
 // show brings back a closed card, or that of one of the last calls.
 func (e *Engine) show(ctx context.Context, id CardID, now time.Time) {
-	is := func(c *card) bool { return c.ID == id && !c.recordOnly }
+	is := func(c *card) bool { return c.ID == id }
 	for _, all := range [][]*card{e.s.cards, e.s.recent} {
 		if i := slices.IndexFunc(all, is); i >= 0 {
 			e.bringBack(ctx, all[i], now)

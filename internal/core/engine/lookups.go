@@ -45,7 +45,7 @@ func (e *Engine) requestLookup(ctx context.Context, c *card, now time.Time) {
 func (e *Engine) startPending(ctx context.Context, now time.Time) (next time.Time) {
 	for i := len(e.s.cards) - 1; i >= 0; i-- {
 		c := e.s.cards[i]
-		if !c.pending || c.cancel != nil || c.nextTry.After(now) {
+		if !c.pending || c.nextTry.After(now) {
 			continue
 		}
 		b := e.bucket(c.source.Kind, now)

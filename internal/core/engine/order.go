@@ -118,7 +118,7 @@ func evictionCandidate(cards []*card, held bool) int {
 			at = i
 		}
 	}
-	return max(at, 0)
+	return at
 }
 
 // selectShown selects what is shown, in order of arrival, sets whether each is a card

@@ -97,13 +97,13 @@ func (e *Engine) removeContact(c *card, i int, now time.Time) {
 // undoRemoval undoes the last removeContact while there is time.
 func (e *Engine) undoRemoval(c *card, now time.Time) {
 	n, u := c.Number.Key(), c.undo
-	if !c.CanUndo || !now.Before(u.until) {
+	if !now.Before(u.until) {
 		return
 	}
 	last := len(c.removedContacts[n]) - 1
 	k := c.removedContacts[n][last]
 	c.removedContacts[n] = c.removedContacts[n][:last]
-	if u.remembered && e.p.Choices != nil {
+	if u.remembered {
 		e.p.Choices.SetChoice(n, k.ID)
 	}
 	c.PhoneName = u.name
