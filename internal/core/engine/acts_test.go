@@ -53,7 +53,7 @@ func TestSchemeLaunches(t *testing.T) {
 	b.do(Action{Card: c.ID, Kind: ActionRetry})
 	b.one(OutcomeFound)
 	for range 10 {
-		b.clock.Forward(11 * time.Second)
+		b.clock.Forward(call.NewCallAfter + time.Second)
 		b.ring(w, "", nobody+"x")
 	}
 	cards := make(chan int, 1)

@@ -80,29 +80,8 @@ func TestLastCallAfterAFlood(t *testing.T) {
 	})
 }
 
-// TestFloodWhileInUse: while the pointer is on a card of a flood, a call of another source
-// still gets a whole card, and the card under the pointer stays.
-func TestFloodWhileInUse(t *testing.T) {
-	b := start(t, nil)
-	for i := range 100 {
-		b.ring(b.ws, fmt.Sprint(i), fmt.Sprintf("+3169%07d", i))
-	}
-	b.settle()
-	under := b.e.Snapshot().Cards[0].ID
-	b.do(Action{Card: under, Kind: ActionHover})
-	b.settle()
-	b.ring(call.Source{Kind: "baresip", Conn: "1", ReportLevel: call.AllStates}, "real", known)
-	b.settle()
-	s := b.e.Snapshot()
-	if !slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Number.Key() == known && !c.SingleLine }) {
-		t.Error("the call of another way has no card")
-	}
-	if s.Cards[0].ID != under {
-		t.Error("the card under the pointer has gone")
-	}
-}
-
-// TestHeldAgainstAFlood checks that the card under the pointer stays on screen, whatever comes.
+// TestHeldAgainstAFlood checks that the card under the pointer stays on screen, whatever
+// comes, and that a call of another source than the flood's still gets a whole card.
 func TestHeldAgainstAFlood(t *testing.T) {
 	b := start(t, nil)
 	cmd := call.Source{Kind: call.KindCommand, ReportLevel: call.RingOnly}
@@ -117,6 +96,13 @@ func TestHeldAgainstAFlood(t *testing.T) {
 	if s := b.e.Snapshot(); s.Cards[0].ID != c.ID || len(s.Cards) != MaxShown || s.MoreCount < maxCalls/2 {
 		t.Fatalf("%d cards, the first is %d, %d more", len(s.Cards), s.Cards[0].ID, s.MoreCount)
 	}
+	quiet := call.Source{Kind: "baresip", Conn: "1", ReportLevel: call.AllStates}
+	b.ring(quiet, "real", family)
+	b.settle()
+	if s := b.e.Snapshot(); s.Cards[0].ID != c.ID || !slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Number.Key() == family && !c.SingleLine }) {
+		t.Error("the call of another way has no card, or took that under the pointer")
+	}
+	b.event(quiet, "real", "", call.Ended)
 	b.do(Action{Kind: ActionHover}) // on "more calls"
 	b.do(Action{Card: c.ID, Kind: ActionLeave})
 	b.settle()

@@ -232,9 +232,6 @@ func (w *world) record(en Entry) {
 	if en.Call == 0 {
 		w.fail("an entry of no call")
 	}
-	if _, known := w.entries[en.Call]; !known {
-		w.order = append(w.order, en.Call)
-	}
 	w.entries[en.Call] = en
 }
 
@@ -337,7 +334,8 @@ func (w *world) history() {
 			w.fail("the history says %s, the call was of %s", c.Number.Key(), t.number)
 		case c.Answered.IsZero() != t.answered.IsZero():
 			w.fail("history of %s: answered %v, in truth %v", t.number, c.Answered, t.answered)
-		case t.sources[0].Kind != call.KindURL && (!en.Ended.Equal(t.ended) && t.lost.IsZero() && !t.slept || en.Reason != t.reason && !t.slept && t.lost.IsZero()) && !w.forgotten(t):
+		case t.sources[0].Kind != call.KindURL && (!en.Ended.Equal(t.ended) && t.lost.IsZero() && !t.slept || en.Reason != t.reason && !t.slept && t.lost.IsZero()) &&
+			t.sources[0].ReportLevel != call.RingOnly: // an end that came long after is not matched to such a call
 			w.fail("history of %s: ended %v (%v), in truth %v (%v)", t.number, en.Ended, en.Reason, t.ended, t.reason)
 		case c.Outcome == OutcomeSearching && !t.slept && w.saw["lookups"] < bucketSize: // beyond that one may wait for its turn
 			w.fail("history of %s: never looked up", t.number)
@@ -350,10 +348,4 @@ func (w *world) history() {
 	if len(w.entries) != want {
 		w.fail("%d calls in the history, %d in truth", len(w.entries), want)
 	}
-}
-
-// forgotten reports whether a call's phone was taken to report rings
-// only: an end that came long after is not matched to that call.
-func (w *world) forgotten(t *truth) bool {
-	return t.sources[0].ReportLevel == call.RingOnly
 }

@@ -45,7 +45,6 @@ type world struct {
 	calls   []*truth
 	asked   []*question // lookups that the hub has not answered
 	entries map[call.ID]Entry
-	order   []call.ID
 	old     int // calls that came too late
 	choices choices
 
@@ -184,7 +183,7 @@ func (w *world) freeID(source call.Source) string {
 }
 
 // begin starts a call in truth and reports it.
-func (w *world) begin(source call.Source, number string, s call.State, outgoing bool) *truth {
+func (w *world) begin(source call.Source, number string, s call.State, outgoing bool) {
 	now := w.clock.Now()
 	t := &truth{number: number, sources: []call.Source{source}, ids: []string{w.freeID(source)}, rang: now, person: now, outgoing: outgoing,
 		url: source.Kind == call.KindURL, denied: map[string]bool{}}
@@ -212,9 +211,7 @@ func (w *world) begin(source call.Source, number string, s call.State, outgoing 
 		if !t.url {
 			w.fail("no call of %s began", number)
 		}
-		return nil
 	}
-	return t
 }
 
 // overBy ends a call in truth.

@@ -160,6 +160,16 @@ var storyTexts = map[string]string{
 		wait 16s
 		ring b@cmd anonymous
 		shows withheld ringing / withheld ringing`,
+	"a placeholder is nobody who rang before": `
+		ring a@cmd {number}
+		wait 16s
+		ring b@cmd {number}
+		shows ringing / ringing`,
+	"two calls from one number at once": `
+		ring a 0612345678
+		wait 6s
+		ring b@bare 0612345678
+		shows 0612345678 Vries ringing / 0612345678 Vries ringing x2`,
 	"a repeated ring does not open what was closed": `
 		ring a@cmd 0612345678
 		close 1
@@ -499,7 +509,14 @@ var storyTexts = map[string]string{
 		ring u@url 0612345678
 		answer u@url
 		shows 0612345678 Vries answered
-		opened nothing`,
+		opened nothing
+		ring v@url 0687654321
+		shows 0612345678 Vries answered / 0687654321 Jansen ringing`,
+	"links that start nothing": `
+		links are off
+		ring u@url 0612345678
+		shows nothing
+		history nothing`,
 	"a launch that the user looks up opens": `
 		auto-open
 		ring u@url 0612345678

@@ -67,7 +67,9 @@ func (s *storyRun) tell(words []string) error {
 	case "auto-open":
 		s.e.Reconfigure(func(p *Params) { p.AutoOpen = AutoOpenAnswered })
 	case "links":
-		s.e.Reconfigure(func(p *Params) { p.SchemeLookup = SchemeAlways })
+		s.e.Reconfigure(func(p *Params) {
+			p.SchemeLookup = map[string]SchemeLookup{"are paired": SchemeAlways, "are off": SchemeOff}[rest]
+		})
 	case "wait", "sleep":
 		d, err := time.ParseDuration(rest)
 		if err != nil {

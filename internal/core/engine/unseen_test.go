@@ -42,7 +42,7 @@ func TestOutgoingCallsWithoutACardAreRecorded(t *testing.T) {
 	b.settle()
 	b.do(Action{Kind: ActionShow, Card: b.e.Snapshot().LastCall.Card})
 	s := b.until("the last call's card", func(s *Snapshot) bool { return len(s.Cards) > 0 && s.Cards[0].Outcome == OutcomeSeveral })
-	if len(s.Cards) != 1 || s.Cards[0].Outgoing {
+	if len(s.Cards) != 1 || s.Cards[0].Outgoing || s.Cards[0].Dimmed || s.ClosedCard != 0 {
 		t.Errorf("brought back: %+v", s.Cards)
 	}
 	out(call.Ended, "")
