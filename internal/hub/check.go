@@ -35,10 +35,7 @@ func (c *Client) Probe(ctx context.Context) (ProbeResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
 	defer context.AfterFunc(c.ctx, cancel)()
-	q, err := http.NewRequestWithContext(ctx, http.MethodHead, c.base.String()+"/", nil)
-	if err != nil {
-		return r, failed(contact.NotSetUp, "address")
-	}
+	q, _ := http.NewRequestWithContext(ctx, http.MethodHead, c.base.String()+"/", nil) // cannot fail
 	q.Header.Set("Accept", "application/json")
 	before := c.cfg.Now()
 	w := &trace{}

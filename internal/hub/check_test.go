@@ -38,19 +38,8 @@ func TestProbe(t *testing.T) {
 
 // TestProbeStops checks that Probe reports where the path to the hub ends.
 func TestProbeStops(t *testing.T) {
-	gone := "http://" + nettest.Nobody(t)
-	root := newAuthority(t, "Root", nil)
-	for name, c := range map[string]struct {
-		base string
-		want contact.Failure
-	}{
-		"gone":        {gone, contact.ConnectionRefused},
-		"certificate": {newTLSFake(t, root.server(t)).URL, contact.CertificateUnknown},
-	} {
-		r, err := newClient(t, c.base, nil).Probe(t.Context())
-		if contact.FailureOf(err) != c.want {
-			t.Errorf("%s: %+v, %v", name, r, err)
-		}
+	if r, err := newClient(t, "http://"+nettest.Nobody(t), nil).Probe(t.Context()); contact.FailureOf(err) != contact.ConnectionRefused {
+		t.Errorf("gone: %+v, %v", r, err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()

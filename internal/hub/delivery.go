@@ -101,11 +101,10 @@ func deliveryAddress(base *url.URL, intermediary string) (*url.URL, error) {
 	if intermediary == "" {
 		return nil, nil
 	}
-	u, err := url.Parse(base.String() + "/transaction/" + escape(intermediary))
-	if err != nil || !ValidIntermediary(intermediary) {
+	if !ValidIntermediary(intermediary) {
 		return nil, errors.New("hub.intermediary: not the last segment of an address")
 	}
-	return u, nil
+	return url.Parse(base.String() + "/transaction/" + escape(intermediary))
 }
 
 // Deliver sends items in one request, streaming them. An error means that the hub

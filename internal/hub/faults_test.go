@@ -197,17 +197,14 @@ func TestTokenFaults(t *testing.T) {
 		{"400 unauthorized client", bytesOf(reply("400 Bad Request", "application/json", `{"error":"unauthorized_client"}`)), "credentials_refused"},
 		{"no token", bytesOf(sized("application/json", `{}`)), "answer_not_understood"},
 		{"a token with a line end", bytesOf(sized("application/json", `{"access_token":"a\r\nX: canary"}`)), "answer_not_understood"},
-		{"a token with a space", bytesOf(sized("application/json", `{"access_token":"a canary"}`)), "answer_not_understood"},
 		{"a long token", bytesOf(sized("application/json", `{"access_token":"`+strings.Repeat("x", maxBearer+1)+`"}`)), "answer_not_understood"},
 		{"400 with a scope", bytesOf(reply("400 Bad Request", "application/json", `{"error":"invalid_scope","error_description":"canary"}`)), "scope_refused"},
 		{"no expires_in", bytesOf(sized("application/json", `{"access_token":"canary-token"}`)), "answered"},
 		{"more than 1 MB", bytesOf(sized("application/json", `{"access_token":"canary-token","x":"`+strings.Repeat("a", 1<<20)+`"}`)), "answer_not_understood"},
-		{"a token of 1 MB", bytesOf(sized("application/json", `{"access_token":"`+strings.Repeat("canary", 200_000)+`"}`)), "answer_not_understood"},
 		{"endless", flood(head+"\r\n", "canary"), "answer_not_understood"},
 		{"reset within the body", reset(head + "Content-Length: 100\r\n\r\n{\"access_token\":\"canary"), "hub_error"},
 		{"cut body", bytesOf(head + "Content-Length: 100\r\n\r\n{\"access_token\":\"canary"), "hub_error: the connection broke within the answer"},
 		{"bad JSON", bytesOf(sized("application/json", `{"access_token":"canary-token"`)), "answer_not_understood"},
-		{"302", bytesOf("HTTP/1.1 302 canary\r\nLocation: http://127.0.0.1/canary\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), "hub_error"},
 		{"400 invalid grant", bytesOf(reply("400 Bad Request", "application/json", `{"error":"invalid_grant"}`)), "credentials_refused"},
 		{"400 access denied", bytesOf(reply("400 Bad Request", "application/json", `{"error":"access_denied"}`)), "credentials_refused"},
 		{"400 server error", bytesOf(reply("400 Bad Request", "application/json", `{"error":"server_error"}`)),
@@ -254,8 +251,6 @@ func TestLookupFaults(t *testing.T) {
 		{"flood of hints", flood("", "HTTP/1.1 103 canary\r\n\r\n"), noHTTP},
 		{"error instead", bytesOf(sized("application/json", `{"errors":[{"message":"canary"}]}`)), "hub_error: lookup: an error in a successful answer"},
 		{"error beside nothing", bytesOf(sized("application/json", `{"data":{"items":[]},"error":"canary"}`)), "hub_error: lookup: an error in a successful answer"},
-		{"items an object", bytesOf(sized("application/json", `{"data":{"items":{"canary":1}}}`)), "answer_not_understood"},
-		{"truncated JSON", bytesOf(sized("application/json", `{"data":{"items":[{"achternaam":"canary`)), "answer_not_understood"},
 		{"cut body", bytesOf(head + "Content-Length: 500\r\n\r\n" + `{"data":{"items":[{"achternaam":"canary`), broken},
 		{"cut chunks", bytesOf(chunked + "20\r\n{\"canary"), broken},
 		{"bad chunk size", bytesOf(chunked + "canary\r\n"), noHTTP},
@@ -263,17 +258,13 @@ func TestLookupFaults(t *testing.T) {
 		{"reset at once", reset(""), "hub_error: the connection broke"},
 		{"closes", func(net.Conn) {}, "hub_error: the connection broke"},
 		{"page", bytesOf(sized("text/html", "<html>canary</html>")), "answer_not_understood: lookup: the answer is no JSON"},
-		{"picture", bytesOf(sized("image/png", "\x89PNG canary")), "answer_not_understood: lookup: the answer is no JSON"},
 		{"more than 8 MB", bytesOf(sized("application/json", `{"canary":"`+strings.Repeat("a", maxAnswer)+`"}`)), "answer_not_understood"},
 		{"endless", flood(head+"\r\n", "canary"), "answer_not_understood"},
 		{"gzip bomb", func(c net.Conn) { _, _ = io.WriteString(c, zipped(bomb())) }, "answer_not_understood"},
 		{"broken gzip", bytesOf(zipped("\x1f\x8b canary canary canary canary")), "answer_not_understood: the answer's compression is broken"},
 		{"no gzip at all", bytesOf(zipped(`{"data":{"canary":1}}`)), "answer_not_understood: the answer's compression is broken"},
 		{"two kinds of compression", bytesOf(head + "Content-Encoding: br\r\nContent-Length: 6\r\nConnection: close\r\n\r\ncanary"), "answer_not_understood"},
-		{"deep", bytesOf(sized("application/json", strings.Repeat(`{"data":`, 100_000))), "answer_not_understood"},
-		{"deep in a field", bytesOf(sized("application/json", `{"data":{"items":[{"canary":`+strings.Repeat("[", 1_000_000)+`}]}}`)), "answer_not_understood"},
 		{"huge headers", bytesOf(head + "X: " + strings.Repeat("canary", 20_000) + "\r\n\r\n{}"), noHTTP},
-		{"many headers", bytesOf(head + strings.Repeat("X: canary\r\n", 20_000) + "\r\n{}"), noHTTP},
 		{"no HTTP", bytesOf("canary canary canary\r\n\r\n"), noHTTP},
 		{"bad header", bytesOf("HTTP/1.1 200 OK\r\ncanary\r\n\r\n{}"), noHTTP},
 		{"bad length", bytesOf("HTTP/1.1 200 OK\r\nContent-Length: canary\r\n\r\n{}"), noHTTP},
@@ -287,13 +278,8 @@ func TestLookupFaults(t *testing.T) {
 		{"404 page", bytesOf(reply("404 canary", "text/html", "<p>canary")), "hub_error"},
 		{"407", bytesOf(reply("407 canary", "text/html", "canary")), "proxy_login"},
 		{"408", bytesOf(reply("408 canary", "text/html", "canary")), "hub_slow"},
-		{"429", bytesOf(reply("429 canary", "text/html", "canary")), "hub_error"},
 		{"500", bytesOf(reply("500 canary", "text/html", "canary")), "hub_error"},
-		{"502 page", bytesOf(reply("502 canary", "text/html", "canary")), "hub_error"},
-		{"503", bytesOf(reply("503 canary", "text/html", "canary")), "hub_error"},
 		{"504", bytesOf(reply("504 canary", "text/html", "canary")), "hub_slow"},
-		{"999", bytesOf(reply("999 canary", "text/html", "canary")), "hub_error"},
-		{"wrong type", bytesOf(sized("application/json", `{"data":{"items":[{"achternaam":{"canary":1}}]}}`)), "answer_not_understood"},
 		{"well", bytesOf(sized("application/json", oneContact)), "answered"},
 	} {
 		t.Run(f.name, func(t *testing.T) {
@@ -367,7 +353,6 @@ func TestNetworkFaults(t *testing.T) {
 	failing := func(e error) func(context.Context, string, string) (net.Conn, error) {
 		return func(context.Context, string, string) (net.Conn, error) { return nil, e }
 	}
-	silent := "https" + strings.TrimPrefix(serving(t, hang), "http")
 	cutter := "https" + strings.TrimPrefix(serving(t, func(c net.Conn) {
 		_, _ = c.Read(make([]byte, 1))
 		reset("")(c)
@@ -389,10 +374,8 @@ func TestNetworkFaults(t *testing.T) {
 		{"no network", hub, failing(dial(syscall.ENETUNREACH)), false, "no_network: no route"},
 		{"no network on Windows", hub, failing(dial(10051)), false, "no_network: no route"},
 		{"host unreachable", hub, failing(dial(syscall.EHOSTUNREACH)), true, "connection_refused: no route"},
-		{"connecting times out", hub, failing(&net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}), true, "hub_slow: no connection in time"},
 		{"no such name", hub, resolver(nameServer(t, true)), true, "name_not_resolved"},
 		{"no such name, no network", hub, resolver(nameServer(t, true)), false, "no_network: name not resolved"},
-		{"TLS hangs", silent, nil, true, "hub_slow"},
 		{"TLS breaks", cutter, nil, true, "hub_error: the connection broke in the TLS handshake"},
 	} {
 		t.Run(f.name, func(t *testing.T) {
@@ -411,13 +394,13 @@ func TestNetworkFaults(t *testing.T) {
 	}
 }
 
-// TestSlowNamesThePart: the error says what took too long.
+// TestSlowNamesThePart: the error says what took too long to connect. TestLookupFaults has
+// what comes after that.
 func TestSlowNamesThePart(t *testing.T) {
 	stuck := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	quiet := serving(t, hang)
 	for _, f := range []struct {
 		base    string
 		connect func(context.Context, string, string) (net.Conn, error)
@@ -425,9 +408,7 @@ func TestSlowNamesThePart(t *testing.T) {
 	}{
 		{"https://hub.invalid", resolver(nameServer(t, false)), "hub_slow: name not resolved in time"},
 		{"https://hub.invalid", stuck, "hub_slow: no connection in time"},
-		{strings.Replace(quiet, "http:", "https:", 1), nil, "hub_slow: no TLS handshake in time"},
-		{quiet, nil, "hub_slow: no answer in time"},
-		{wire(t, func(c net.Conn, _ string) { drip(head, "X")(c) }), nil, "hub_slow: the answer did not end in time"},
+		{strings.Replace(serving(t, hang), "http:", "https:", 1), nil, "hub_slow: no TLS handshake in time"},
 	} {
 		c := newClient(t, f.base, func(cfg *Config) { cfg.Proxy = "none" })
 		if f.connect != nil {

@@ -123,9 +123,7 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{cfg: cfg, base: base, transport: transport, upload: upload, timeouts: defaultTimeouts}
-	if c.lookupURL, err = url.Parse(base.String() + "/contact/contacts/telephony"); err != nil {
-		return nil, errors.New("hub.base_url: not an address such as https://hub.example")
-	}
+	c.lookupURL, _ = url.Parse(base.String() + "/contact/contacts/telephony") // cannot fail: base was parsed
 	if c.deliveryURL, err = deliveryAddress(base, cfg.Intermediary); err != nil {
 		return nil, err
 	}

@@ -252,20 +252,3 @@ func TestSameNumberSharesOneRequestAndAnswersAreKept(t *testing.T) {
 		t.Errorf("after a minute: %v, %d requests", err, f.lookups.Load())
 	}
 }
-
-func TestCancelledWhenNobodyWaits(t *testing.T) {
-	f := newFake(t)
-	began, ended := make(chan struct{}), make(chan struct{})
-	f.lookup = func(_ http.ResponseWriter, r *http.Request) {
-		close(began)
-		<-r.Context().Done()
-		close(ended)
-	}
-	c := newClient(t, f.URL, nil)
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() { <-began; cancel() }()
-	if _, err := c.Lookup(ctx, number); err == nil {
-		t.Error("no error")
-	}
-	<-ended
-}

@@ -279,10 +279,7 @@ func (t *tokens) request(ctx context.Context) (*oauth2.Token, time.Duration, err
 func (t *tokens) post(ctx context.Context, secret string) (token *oauth2.Token, wait time.Duration, err error) {
 	c := t.c
 	body := c.scopeParameter() + "=" + escape(t.scopes) + "&grant_type=client_credentials"
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.String()+"/identity/token", strings.NewReader(body))
-	if err != nil {
-		return nil, 0, failed(contact.NotSetUp, "address")
-	}
+	r, _ := http.NewRequestWithContext(ctx, http.MethodPost, c.base.String()+"/identity/token", strings.NewReader(body)) // cannot fail
 	r.Header.Set("Authorization", c.basic(secret))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Accept", "application/json")

@@ -2,7 +2,6 @@ package hub
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"io"
 	"io/fs"
@@ -16,18 +15,6 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/testutil/must"
 )
-
-// TestTLSIsAtLeast12 checks the limit; TestBadCertificates tests older versions.
-func TestTLSIsAtLeast12(t *testing.T) {
-	root := newAuthority(t, "Root", nil)
-	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
-		cfg := root.server(t)
-		cfg.MinVersion, cfg.MaxVersion = version, version
-		if _, err := root.trusting(t, newTLSFake(t, cfg).URL).Lookup(t.Context(), number); err != nil {
-			t.Errorf("%s: %v", tls.VersionName(version), err)
-		}
-	}
-}
 
 // TestCertificatesAreCheckedEverywhere: our code never disables verification, except for
 // servers on this computer whose certificate proves nothing, and for the relay trusted by
