@@ -58,10 +58,7 @@ func running(t *testing.T) (*desktop, *fakeCards) {
 	d.corners = cardcorners.Open(d.o.Dirs, d.o.Log)
 	s := &fakeCards{told: make(chan struct{}, 1)}
 	d.cards = s
-	ctx, cancel := context.WithCancel(context.Background())
-	var work sync.WaitGroup
-	work.Go(func() { d.engine.Run(ctx) })
-	t.Cleanup(func() { cancel(); work.Wait() })
+	must.Run(t, d.engine.Run)
 	return d, s
 }
 

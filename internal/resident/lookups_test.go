@@ -82,10 +82,7 @@ func newDesktop(t *testing.T) *desktop {
 	store := d.store
 	t.Cleanup(func() { _ = store.Close() })
 	d.choices = chosencontacts.New(chosencontacts.Params{Path: filepath.Join(dirs.State, chosencontacts.FileName), Keep: true, Log: d.o.Log})
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { defer close(ended); d.choices.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-ended })
+	must.Run(t, d.choices.Run)
 	return d
 }
 

@@ -1,7 +1,6 @@
 package resident
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,10 +21,7 @@ import (
 // call arriving at that moment, or the end of a sleep, during which no timer ran.
 func TestPauseEnds(t *testing.T) {
 	d, s := running(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	over := make(chan struct{})
-	go func() { defer close(over); d.refreshLoop(ctx) }()
-	defer func() { cancel(); <-over }()
+	must.Run(t, d.refreshLoop)
 	until := func(what string, hidden bool) {
 		t.Helper()
 		must.When(t, s.told, what, func() (bool, any) { return s.hidden() == hidden, s.hidden() })
@@ -79,6 +75,11 @@ func TestPauseOutlivesAStart(t *testing.T) {
 func TestSessionHides(t *testing.T) {
 	d, _ := running(t)
 	d.set.Card.AutoOpen, d.set.Card.Sound = "answered", "on"
+	opens := func() engine.AutoOpen {
+		now := make(chan engine.AutoOpen)
+		d.engine.Reconfigure(func(p *engine.Params) { now <- p.AutoOpen })
+		return <-now
+	}
 	hour := time.Now().Add(time.Hour)
 	for _, c := range []struct {
 		now     session.State
@@ -104,9 +105,7 @@ func TestSessionHides(t *testing.T) {
 		if got := d.cardConfig(); got.Hidden != c.hidden || got.Privacy != c.privacy {
 			t.Errorf("%+v, %s, paused %v: hidden %v, %s", c.now, c.mode, c.pause, got.Hidden, got.Privacy)
 		}
-		opens := make(chan engine.AutoOpen)
-		d.engine.Reconfigure(func(p *engine.Params) { opens <- p.AutoOpen })
-		if got := <-opens; got != c.opens {
+		if got := opens(); got != c.opens {
 			t.Errorf("%+v, %s, paused %v: a file opens %s", c.now, c.mode, c.pause, got)
 		}
 		allowed := c.now == session.State{} && c.pause.IsZero()
@@ -117,9 +116,7 @@ func TestSessionHides(t *testing.T) {
 	}
 	for held, want := range map[bool]engine.AutoOpen{true: engine.AutoOpenNever, false: engine.AutoOpenAnswered} {
 		d.setCardsWaiting(held)
-		opens := make(chan engine.AutoOpen)
-		d.engine.Reconfigure(func(p *engine.Params) { opens <- p.AutoOpen })
-		if got := <-opens; got != want {
+		if got := opens(); got != want {
 			t.Errorf("cards wait %v: a file opens %s", held, got)
 		}
 	}

@@ -33,10 +33,7 @@ func benchmarkEngine(b testing.TB, found int) (*Engine, <-chan struct{}) {
 		FullFor: time.Minute, AfterCall: 20 * time.Second,
 		Lookup:    lookupFunc(func(context.Context, string) ([]contact.Contact, error) { return people, nil }),
 		CheckLink: func(l string) (string, error) { return l, nil }, Record: func(Entry) {}})
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { e.Run(ctx); close(done) }()
-	b.Cleanup(func() { cancel(); <-done })
+	must.Run(b, e.Run)
 	return e, e.Watch()
 }
 

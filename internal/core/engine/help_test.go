@@ -106,10 +106,7 @@ func start(t *testing.T, change func(*Params)) *harness {
 		change(&p)
 	}
 	b.e = New(p)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { b.e.Run(ctx); close(done) }()
-	t.Cleanup(func() { cancel(); <-done })
+	must.Run(t, b.e.Run)
 	b.watch = b.e.Watch()
 	return b
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -356,9 +355,7 @@ func playStory(t *testing.T, auto bool, story []play) (wrong string, saw map[str
 		}
 		w.e = New(p)
 		w.e.published = w.published
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan struct{})
-		go func() { w.e.Run(ctx); close(done) }()
+		stop := must.Run(t, w.e.Run)
 		for i, p := range story {
 			w.do(p)
 			w.settled()
@@ -373,8 +370,7 @@ func playStory(t *testing.T, auto bool, story []play) (wrong string, saw map[str
 		for _, q := range w.asked {
 			q.reply <- nil
 		}
-		cancel()
-		<-done
+		stop()
 		wrong, saw = w.wrong, w.saw
 	})
 	return wrong, saw

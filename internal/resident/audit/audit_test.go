@@ -17,6 +17,7 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/native/eventlog"
 	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -119,12 +120,9 @@ func TestAdministratorsAreWarned(t *testing.T) {
 		s.Hub.SecretExpires = time.Now().AddDate(0, 0, 2)
 		a := New(func() *settings.Settings { return s }, slog.New(slog.NewTextHandler(log, nil)))
 		a.write = sys.write
-		ctx, cancel := context.WithCancel(t.Context())
-		over := make(chan struct{})
-		go func() { defer close(over); a.Run(ctx) }()
+		stop := must.Run(t, a.Run)
 		time.Sleep(4*24*time.Hour - time.Minute)
-		cancel()
-		<-over
+		stop()
 		want := []eventlog.ID{eventlog.SecretExpires, eventlog.SecretExpires, eventlog.SecretExpires, eventlog.SecretExpired}
 		if got := sys.ids(); !slices.Equal(got, want) {
 			t.Errorf("%v, want %v", got, want)

@@ -15,6 +15,7 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/health"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -71,10 +72,7 @@ func watching(t *testing.T) *watched {
 		}
 		return w.hub
 	}, Changed: func() { w.news++ }, Recovered: func() { w.back++ }, Log: slog.New(slog.NewJSONHandler(&w.log, nil))}, &HubState{})
-	ctx, cancel := context.WithCancel(t.Context())
-	over := make(chan struct{})
-	go func() { defer close(over); w.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-over })
+	must.Run(t, w.Run)
 	return w
 }
 

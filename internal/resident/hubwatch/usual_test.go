@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"wiebelt/internal/health"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -54,9 +55,7 @@ func TestSilenceIsSaid(t *testing.T) {
 		days := counted{"2000-01-03": 12, "2000-01-04": 30, "2000-01-05": 3}
 		var usual atomic.Int64
 		u := NewUsualCalls(days.incoming, func(n int) { usual.Store(int64(n)) }, slog.New(slog.DiscardHandler))
-		ctx, end := context.WithCancel(t.Context())
-		defer end()
-		go u.Run(ctx)
+		must.Run(t, u.Run)
 		at := func(d, hour, minute int) {
 			t.Helper()
 			time.Sleep(time.Until(time.Date(2000, 1, d, hour, minute, 0, 0, time.Local)))

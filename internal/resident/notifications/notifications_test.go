@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/native/notify"
 	"wiebelt/internal/native/window"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
@@ -97,12 +98,9 @@ func begin(t *testing.T) (*desktop, *Notifier) {
 		d.press = pressed
 		return d, d.fails
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	over := make(chan struct{})
-	go func() { defer close(over); n.Run(ctx) }()
+	stop := must.Run(t, n.Run)
 	t.Cleanup(func() {
-		cancel()
-		<-over
+		stop()
 		if got := d.tags(); len(got) > 0 {
 			t.Errorf("left behind: %v", got)
 		}

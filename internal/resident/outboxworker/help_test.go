@@ -93,10 +93,8 @@ func (d *deliverer) params() Params {
 func (d *deliverer) begin() {
 	v := New(d.params())
 	d.deliveries = v
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { defer close(ended); v.Run(ctx) }()
-	d.stop = func() { cancel(); <-ended; v.Close(); v.box = nil }
+	stop := must.Run(d.t, v.Run)
+	d.stop = func() { stop(); v.Close(); v.box = nil }
 	d.t.Cleanup(func() { d.stop() })
 }
 

@@ -39,17 +39,13 @@ func testAnotherVersion(t *testing.T) {
 	var calls atomic.Int64 // active
 	asked := make(chan struct{}, 10)
 	over := make(chan bool, 1)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	must.Run(t, func(ctx context.Context) {
 		over <- p.WaitForUpdate(ctx, "1", "a", func() bool {
 			asked <- struct{}{}
 			_, err := os.Stat(ringing)
 			return err == nil || calls.Load() > 0
 		}, func(error) {})
-	}()
-	defer func() { cancel(); <-ended }()
+	})
 	runs := func(n int) { // checks how often it was run
 		t.Helper()
 		must.Soon(t, func() (bool, any) {

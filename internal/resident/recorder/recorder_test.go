@@ -55,12 +55,7 @@ func TestLeftOutCallsAreCounted(t *testing.T) {
 		over <- time.Time{}
 	}
 	flood(maxQueue + 3000) // nobody writes yet
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		r.Run(ctx)
-	}()
+	stop := must.Run(t, r.Run)
 	tell()
 	for range maxQueue { // the disk catches up
 		<-written
@@ -68,8 +63,7 @@ func TestLeftOutCallsAreCounted(t *testing.T) {
 	must.Do(t, store.Close())
 	flood(700)
 	tell()
-	cancel()
-	<-ended
+	stop()
 	all := lines(log)
 	if len(all) < 2 || len(all) > 3 || !strings.Contains(all[0], "left out") || !strings.Contains(all[0], "count=3000") {
 		t.Fatalf("%d lines: %q", len(all), all)
@@ -149,15 +143,12 @@ func TestEndLosesNothing(t *testing.T) {
 	const rounds = 60
 	for i := range rounds {
 		r := New(store, func() {}, slog.New(slog.NewTextHandler(log, nil)))
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() { defer close(ended); r.Run(ctx) }()
+		stop := must.Run(t, r.Run)
 		r.Enqueue(engine.Entry{Call: call.ID(i + 1), Card: engine.Card{Rang: time.Now()}})
 		if i%3 > 0 {
 			time.Sleep(time.Duration(i%20) * 100 * time.Microsecond) // lands in the middle of writing
 		}
-		cancel()
-		<-ended
+		stop()
 	}
 	n := 0
 	for id := range int64(rounds) {

@@ -3,6 +3,7 @@
 package must
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -107,6 +108,17 @@ func Receive[T any](t Test, from <-chan T, what string) (v T) {
 		t.Fatal(what + " never came")
 	}
 	return v
+}
+
+// Run calls run on a goroutine of its own. stop ends its context and waits for it; so does the
+// end of the test.
+func Run(t interface{ Cleanup(func()) }, run func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); run(ctx) }()
+	stop = func() { cancel(); <-ended }
+	t.Cleanup(stop)
+	return stop
 }
 
 // Within ends the test if more than limit has passed since began. If the machine needs longer
