@@ -1,7 +1,6 @@
 package hubwatch
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -27,19 +26,21 @@ func TestAnotherSecretIsTried(t *testing.T) {
 	store := secret.Open(of.SecretStore, dirs)
 	ref := must.Get(secret.HubRef(of.BaseURL, of.ClientID))(t)
 	synctest.Test(t, func(t *testing.T) {
-		var refused atomic.Bool
+		var refused, addressed atomic.Bool
 		news := 0
 		w := NewHub(HubParams{Changed: func() { news++ }}, &HubState{})
-		s := SecretWatcher{Dirs: dirs, Hub: w, HubSettings: func() settings.Hub { return of }, Failure: func() contact.Failure {
+		s := SecretWatcher{Dirs: dirs, Hub: w, HubSettings: func() settings.Hub {
+			if !addressed.Load() {
+				return settings.Hub{SecretStore: of.SecretStore}
+			}
+			return of
+		}, Failure: func() contact.Failure {
 			if refused.Load() {
 				return contact.CredentialsRefused
 			}
 			return ""
 		}}
-		ctx, cancel := context.WithCancel(t.Context())
-		over := make(chan struct{})
-		go func() { defer close(over); s.Run(ctx) }()
-		defer func() { cancel(); <-over }()
+		must.Run(t, s.Run)
 		looks := func() int { // since the last time
 			time.Sleep(3 * secretEvery)
 			synctest.Wait()
@@ -57,6 +58,8 @@ func TestAnotherSecretIsTried(t *testing.T) {
 			t.Errorf("%d looks without trouble", n)
 		}
 		refused.Store(true)
+		looks() // no address is set yet
+		addressed.Store(true)
 		if n := looks(); n != 1 { // whatever is there is tried once
 			t.Errorf("%d looks at the first secret", n)
 		}
