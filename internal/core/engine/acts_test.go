@@ -55,6 +55,7 @@ func TestSchemeLaunches(t *testing.T) {
 	for range 10 {
 		b.clock.Forward(call.NewCallAfter + time.Second)
 		b.ring(w, "", nobody+"x")
+		b.settle()
 	}
 	cards := make(chan int, 1)
 	b.e.Reconfigure(func(*Params) { cards <- len(b.e.s.scheme) }) // on the engine's goroutine

@@ -379,7 +379,6 @@ func (e *Engine) endAllCalls(slept time.Duration) {
 			return false
 		}
 		if !c.isOver {
-			e.s.tracker.Forget(c.call)
 			e.endCall(c, call.ReasonUnknown, later(later(c.Rang, c.Answered), now.Add(-slept)))
 		}
 		c.cancelLookup()
@@ -387,7 +386,6 @@ func (e *Engine) endAllCalls(slept time.Duration) {
 		return true
 	})
 	e.s.moreAttention, e.s.attentionLeftAt = attention{}, time.Time{}
-	e.s.dirty = true
 }
 
 func (e *Engine) sourceGone(w call.Source) {
