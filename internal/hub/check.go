@@ -49,7 +49,7 @@ func (c *Client) Probe(ctx context.Context) (ProbeResult, error) {
 	if resp.StatusCode == http.StatusProxyAuthRequired {
 		return r, failed(contact.ProxyLogin, statusDetail("proxy", resp.StatusCode))
 	}
-	if resp.TLS != nil && len(resp.TLS.VerifiedChains) > 0 {
+	if resp.TLS != nil {
 		r.Expires = firstExpiry(resp.TLS.VerifiedChains[0])
 	}
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {

@@ -45,8 +45,6 @@ func decode(body []byte, relationField string) ([]contact.Contact, error) {
 		return found, nil
 	case errors.As(err, &f):
 		return nil, failed(contact.NotUnderstood, string(f))
-	case errors.Is(err, errTooMany):
-		return nil, failed(contact.NotUnderstood, "lookup: too many contacts")
 	case errors.Is(err, errReported):
 		return nil, failed(contact.HubError, "lookup: an error in a successful answer")
 	}
@@ -54,12 +52,11 @@ func decode(body []byte, relationField string) ([]contact.Contact, error) {
 }
 
 var (
-	errTooMany  = errors.New("too many contacts")
 	errTrailing = errors.New("more than one value")
 	errReported = errors.New("an error in place of contacts")
 )
 
-// fieldError reports a field of a wrong type. Only this error
+// fieldError says what is wrong with a field, such as its type. Only this error
 // is passed on, since those of jsontext may quote the answer.
 type fieldError string
 
@@ -139,7 +136,7 @@ func (d *decoder) items(found *[]contact.Contact) error {
 		case t.Kind() != '{':
 			return typeError("data.items", t.Kind())
 		case len(*found) == maxContacts:
-			return errTooMany
+			return fieldError("lookup: too many contacts")
 		}
 		var k contact.Contact
 		if err := d.contact(&k); err != nil {

@@ -193,7 +193,7 @@ func TestTokenFaults(t *testing.T) {
 		{"HTML", bytesOf(sized("text/html", "<html>canary</html>")), "answer_not_understood"},
 		{"gzip bomb", func(c net.Conn) { _, _ = io.WriteString(c, zipped(bomb())) }, "answer_not_understood"},
 		{"200 with an error", bytesOf(sized("application/json", `{"error":"invalid_client","error_description":"canary-secret is wrong"}`)), "credentials_refused"},
-		{"200 with an unknown error", bytesOf(sized("application/json", `{"error":"canary"}`)), "answer_not_understood"},
+		{"200 with an unknown error", bytesOf(sized("application/json", `{"error":"canary","access_token":"canary"}`)), "answer_not_understood"},
 		{"400 unauthorized client", bytesOf(reply("400 Bad Request", "application/json", `{"error":"unauthorized_client"}`)), "credentials_refused"},
 		{"no token", bytesOf(sized("application/json", `{}`)), "answer_not_understood"},
 		{"a token with a line end", bytesOf(sized("application/json", `{"access_token":"a\r\nX: canary"}`)), "answer_not_understood"},

@@ -244,8 +244,8 @@ func TestSameNumberSharesOneRequestAndAnswersAreKept(t *testing.T) {
 	}
 	close(gate)
 	all.Wait()
-	if _, err := c.Lookup(t.Context(), number); err != nil || f.lookups.Load() != 1 {
-		t.Errorf("%v, %d requests", err, f.lookups.Load())
+	if got, err := c.Lookup(t.Context(), number); err != nil || len(got) != 1 || f.lookups.Load() != 1 {
+		t.Errorf("%d contacts, %v, %d requests", len(got), err, f.lookups.Load())
 	}
 	clock.Forward(61 * time.Second)
 	if _, err := c.Lookup(t.Context(), number); err != nil || f.lookups.Load() != 2 {

@@ -373,7 +373,7 @@ func tokenLife(expiresIn json.RawMessage, token string) time.Duration {
 	if parts := strings.Split(token, "."); len(parts) == 3 {
 		var claims struct{ Exp, Iat float64 }
 		raw, err := base64.RawURLEncoding.DecodeString(parts[1])
-		if err == nil && json.Unmarshal(raw, &claims) == nil && claims.Exp > 0 && claims.Iat > 0 {
+		if err == nil && json.Unmarshal(raw, &claims) == nil && claims.Iat > 0 {
 			if life := claims.Exp - claims.Iat; life >= minLife.Seconds() && life <= maxLife.Seconds() {
 				return time.Duration(life) * time.Second
 			}
