@@ -236,10 +236,6 @@ func TestLookUpByHand(t *testing.T) {
 	for typed, want := range map[string]windowapi.LookupResult{
 		"06-98760011": {Outcome: history.OutcomeFound, Number: "+31698760011", NumberDisplay: "06 98 76 00 11",
 			ClipboardText: "0698760011"},
-		"+31 6 9876 0011": {Outcome: history.OutcomeFound, Number: "+31698760011", NumberDisplay: "06 98 76 00 11",
-			ClipboardText: "0698760011"},
-		"tel:0031698760011": {Outcome: history.OutcomeFound, Number: "+31698760011", NumberDisplay: "06 98 76 00 11",
-			ClipboardText: "0698760011"},
 		"020 765 00 22": {Outcome: history.OutcomeSeveral, Number: "+31207650022", NumberDisplay: "020 765 00 22",
 			ClipboardText: "0207650022"},
 		"06 55 55 00 00": {Outcome: history.OutcomeNobody, Number: "+31655550000", NumberDisplay: "06 55 55 00 00",

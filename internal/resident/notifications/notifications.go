@@ -174,7 +174,7 @@ func (s *Notifier) choose(p choice) {
 		switch {
 		case p.action == notify.Dismiss:
 			s.p.Engine.Do(engine.Action{Card: c.ID, Kind: engine.ActionClose})
-		case c.Outcome == engine.OutcomeFound && len(c.LinkOK) == 1 && c.LinkOK[0]:
+		case c.Outcome == engine.OutcomeFound && c.LinkOK[0]:
 			s.p.Engine.Do(engine.Action{Card: c.ID, Kind: engine.ActionOpen, Edition: c.Edition})
 		default:
 			s.p.OpenCallsWindow()
