@@ -341,8 +341,7 @@ func TestStopLetsADeliveryFinish(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	must.Do(t, <-closed)
-	data := must.Get(OpenData(t.Context(), dir))(t)
-	defer data.Close()
+	data := openFolder(t, dir)
 	if all := box(t, data); len(all) != 2 {
 		t.Errorf("%d messages", len(all))
 	}
@@ -362,8 +361,7 @@ func TestStopCutsADeliveryThatStands(t *testing.T) {
 	if b, err := io.ReadAll(d.conn); len(b) > 0 {
 		t.Errorf("%q, %v", b, err)
 	}
-	data := must.Get(OpenData(t.Context(), dir))(t)
-	defer data.Close()
+	data := openFolder(t, dir)
 	if all, left := box(t, data), files(t, dir); len(all) != 0 || len(left) != 0 {
 		t.Errorf("%d messages, files %v", len(all), left)
 	}

@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"wiebelt/internal/testutil/must"
 )
 
 // TestGuardLocksNobodyElseOut checks that a network has five tries for a name, from all
@@ -67,10 +65,8 @@ func TestGuardForgets(t *testing.T) {
 // TestOnlyCheckedPasswordsCount checks that a login that is given up before its password
 // is checked uses up no try.
 func TestOnlyCheckedPasswordsCount(t *testing.T) {
-	h := must.Get(Start(t.Context(), Config{Now: newClock().Now}))(t)
-	defer h.Close()
+	h, _ := hubWithContact(t, newClock())
 	const password, from = "een-wachtwoord", "192.0.2.1:1"
-	must.Do(t, h.AddUser(t.Context(), "anna", password, false))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	givesUp := func() {
@@ -128,10 +124,8 @@ func answerTo(h *Hub, jar map[string]string, remote, password string) *http.Resp
 // right one gets in at once: with a new browser from elsewhere, and with one they have used
 // before even from the attackers' network.
 func TestRightPasswordGetsIn(t *testing.T) {
-	h := must.Get(Start(t.Context(), Config{Now: newClock().Now}))(t)
-	defer h.Close()
+	h, _ := hubWithContact(t, newClock())
 	const password, attackers = "een-wachtwoord", "127.0.0.1:1"
-	must.Do(t, h.AddUser(t.Context(), "anna", password, false))
 	known := map[string]string{}
 	for i, want := range []int{401, 401, 303, 401, 401, 401, 401, 401, 429} {
 		jar, with := map[string]string{}, "fout"
@@ -164,10 +158,8 @@ func TestRightPasswordGetsIn(t *testing.T) {
 // TestSharedBrowserLocksNobodyOut checks that a colleague who guesses in a browser where the
 // user has logged in leaves that user the tries of every network.
 func TestSharedBrowserLocksNobodyOut(t *testing.T) {
-	h := must.Get(Start(t.Context(), Config{Now: newClock().Now}))(t)
-	defer h.Close()
+	h, _ := hubWithContact(t, newClock())
 	const password, office, home = "een-wachtwoord", "192.0.2.1:1", "198.51.100.1:1"
-	must.Do(t, h.AddUser(t.Context(), "anna", password, false))
 	known := map[string]string{}
 	if status := attempt(h, known, home, password); status != http.StatusSeeOther {
 		t.Fatalf("status %d", status)

@@ -74,9 +74,6 @@ func (h *Hub) contactJSON(c contact.Contact) contactJSON {
 // renameRelation gives the relation number its configured name. In JSON only
 // a member's name can look like this, as it includes the colon.
 func renameRelation(b []byte, relation string) []byte {
-	if relation == DefaultRelationField {
-		return b
-	}
 	return bytes.ReplaceAll(b, []byte(`"`+DefaultRelationField+`":`), append(appendString(nil, relation), ':'))
 }
 
