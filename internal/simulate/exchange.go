@@ -151,7 +151,7 @@ func withFields(m map[string]any, more ...any) map[string]any {
 func toJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // maps of strings and numbers: cannot fail
+		panic(err) // strings, numbers and times: cannot fail
 	}
 	return b
 }

@@ -3,7 +3,6 @@ package simulate
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -61,12 +60,8 @@ func StartRelay(ctx context.Context, address string) (*Relay, error) {
 	if err != nil {
 		return nil, err
 	}
-	membership, err := json.Marshal(map[string]any{"v": 1, "site": relaySite, "user": relayUser, "token": "simulate", "seed": string(seed),
+	membership := toJSON(map[string]any{"v": 1, "site": relaySite, "user": relayUser, "token": "simulate", "seed": string(seed),
 		"urls": []string{"nats://" + l.Addr().String()}})
-	if err != nil {
-		_ = l.Close()
-		return nil, err
-	}
 	r := &Relay{}
 	r.server = newServer(func() bool { return r.client != nil && r.client.hasSnapshot })
 	r.address = Address{Ready: true, Protocol: registry.Relay, Address: "http://" + l.Addr().String(), Secret: string(membership)}
@@ -143,8 +138,7 @@ func (c *relayClient) publish(to string, payload []byte) {
 }
 
 func (r *Relay) snapshot() []byte {
-	b, _ := json.Marshal(map[string]any{"v": 1, "relay": "simulate", "epoch": 1, "seq": r.seq, "at": time.Now(), "calls": append([]relayCall{}, r.calls...)}) // cannot fail
-	return b
+	return toJSON(map[string]any{"v": 1, "relay": "simulate", "epoch": 1, "seq": r.seq, "at": time.Now(), "calls": append([]relayCall{}, r.calls...)})
 }
 
 // SendUpdate changes the call and publishes a snapshot. A call that is over appears in one more.

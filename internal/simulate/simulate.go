@@ -88,7 +88,7 @@ func Dial(ctx context.Context, port int, token string) (*Phone, error) {
 	d := websocket.Dialer{HandshakeTimeout: Deadline, Subprotocols: []string{"wiebelt.v1"}}
 	conn, resp, err := d.DialContext(ctx, "ws://"+loopbackAddress(port)+"/v1/events", http.Header{"Authorization": {"Bearer " + token}})
 	if err != nil {
-		if resp != nil && errors.Is(err, websocket.ErrBadHandshake) {
+		if errors.Is(err, websocket.ErrBadHandshake) {
 			return nil, readRefusal(resp)
 		}
 		return nil, fmt.Errorf("connect to listener: %w", err)
@@ -128,11 +128,7 @@ func (p *Phone) End(ctx context.Context, c Call, reason string) error {
 }
 
 func (p *Phone) report(ctx context.Context, state, reason string, c Call) error {
-	b, err := json.Marshal(report{Event: "call", State: state, Reason: reason, Call: c})
-	if err != nil {
-		return fmt.Errorf("report call: %w", err)
-	}
-	return p.Send(ctx, b)
+	return p.Send(ctx, toJSON(report{Event: "call", State: state, Reason: reason, Call: c}))
 }
 
 // Send sends b unchanged and waits for its answer. Only one message may be unanswered at a
