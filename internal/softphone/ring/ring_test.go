@@ -18,7 +18,6 @@ import (
 func TestRingTakesWhatPhonesFillIn(t *testing.T) {
 	const dir = "/profile"
 	const number = "+31698760011"
-	tried := 0
 	for _, c := range []struct {
 		args string // separated by |
 		want call.Event
@@ -49,7 +48,6 @@ func TestRingTakesWhatPhonesFillIn(t *testing.T) {
 		{"--", call.Event{}},
 		{"--|-" + number, call.Event{Number: "-" + number}},
 	} {
-		tried++
 		r, err := parse(append([]string{"--profile", dir}, strings.Split(c.args, "|")...), nil, "")
 		if err != nil {
 			t.Errorf("%s: %v", c.args, err)
@@ -59,9 +57,6 @@ func TestRingTakesWhatPhonesFillIn(t *testing.T) {
 		if r.Event != c.want || r.Profile != dir || r.NoStart || r.Answer != "" {
 			t.Errorf("%s: %+v, want %+v", c.args, r, c.want)
 		}
-	}
-	if tried < 20 {
-		t.Errorf("only %d", tried)
 	}
 	for _, args := range [][]string{{"--profile", dir, "ring", "--name", "-x", "--", number}, {"--profile=" + dir, "ring", "--name", "-x", "--", number},
 		{"ring", "--profile", dir, "--no-start", "--name", "-x", number}, {"--language", "en", "--profile=" + dir, "ring", "--name", "-x", number},

@@ -141,19 +141,14 @@ func TestParseRefuses(t *testing.T) {
 // or yields no more than a link may contain.
 func TestMutations(t *testing.T) {
 	const good = "wiebelt://call/?number=%2B31612345678&state=answered"
-	n := 0
 	for i := range good {
 		for _, c := range []byte("\x00\n\r\t \"'\\/#?&=%+:;@<>{}|^`$~0A\x7f\x80\xff") {
 			uri := good[:i] + string(c) + good[i+1:]
 			check(t, uri)
 			check(t, good[:i]+string(c)+good[i:])
-			n += 2
 		}
 		check(t, good[:i])
 		check(t, good[i:])
-	}
-	if n < 500 {
-		t.Fatal(n)
 	}
 }
 

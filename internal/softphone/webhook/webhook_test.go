@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,6 +15,7 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
@@ -56,46 +56,26 @@ func message(s string) Message {
 	return Message{Type: "application/x-www-form-urlencoded", Body: []byte(s)}
 }
 
-// example is a message of testdata with its reports.
-type example struct{ name, message, want string }
-
-func examples(t testing.TB, kind string) (all []example) {
-	t.Helper()
-	b := must.Get(os.ReadFile("testdata/" + kind + ".txt"))(t)
-	for part := range strings.SplitSeq("\n"+string(b), "\n== ") {
-		name, rest, ok := strings.Cut(part, "\n")
-		if !ok || name == "" {
-			continue
-		}
-		e := example{name: name}
-		for l := range strings.SplitSeq(rest, "\n") {
-			switch {
-			case strings.HasPrefix(l, "> "), strings.HasPrefix(l, "! "):
-				e.want += l[2:] + "\n"
-			case l != "":
-				e.message = l
-			}
-		}
-		all = append(all, e)
-	}
-	return all
+// examples reads the messages of testdata, one each, with their reports.
+func examples(t testing.TB, kind string) []linktest.Example {
+	return linktest.Examples(t, kind+".txt")
 }
 
 // TestExamples: every message yields the reports beside it.
 func TestExamples(t *testing.T) {
 	for kind, read := range readers {
 		for _, e := range examples(t, kind) {
-			t.Run(kind+"/"+e.name, func(t *testing.T) {
-				all, err := read(message(e.message))
-				got := ""
+			t.Run(kind+"/"+e.Name, func(t *testing.T) {
+				all, err := read(message(strings.Join(e.Messages, "")))
+				var got []string
 				for _, r := range all {
-					got += line(r) + "\n"
+					got = append(got, line(r))
 				}
 				if err != nil {
-					got += err.Error() + "\n"
+					got = append(got, err.Error())
 				}
-				if got != e.want {
-					t.Errorf("%s\ngot  %swant %s", e.message, got, e.want)
+				if !slices.Equal(got, e.Want) {
+					t.Errorf("%s\ngot  %q\nwant %q", e.Messages, got, e.Want)
 				}
 			})
 		}
@@ -290,20 +270,20 @@ func TestHostile(t *testing.T) {
 			if i%12 > 0 {
 				continue // the examples are very similar
 			}
-			m := message(e.message)
+			m := message(strings.Join(e.Messages, ""))
 			if tree, err := parse(m.Body); err == nil {
 				spoiled(tree, with, func(v any) {
 					b := must.Get(json.Marshal(v))(t)
 					n++
 					all, err := read(Message{Type: m.Type, Body: b})
-					usable(t, e.name, all, err)
+					usable(t, e.Name, all, err)
 				})
 			}
 			for _, at := range xmlText.FindAllStringIndex(string(m.Body), -1) {
 				for _, v := range with {
 					n++
 					all, err := read(Message{Type: m.Type, Body: slices.Concat(m.Body[:at[0]+1], fmt.Append(nil, v), m.Body[at[1]-1:])})
-					usable(t, e.name, all, err)
+					usable(t, e.Name, all, err)
 				}
 			}
 			for name := range m.Query {
@@ -313,7 +293,7 @@ func TestHostile(t *testing.T) {
 					q[name] = []string{fmt.Sprint(v)}
 					n++
 					all, err := read(Message{Query: q})
-					usable(t, e.name, all, err)
+					usable(t, e.Name, all, err)
 				}
 			}
 		}
@@ -333,7 +313,7 @@ func FuzzReaders(f *testing.F) {
 	for kind, read := range readers {
 		all = append(all, read)
 		for _, e := range examples(f, kind) {
-			m := message(e.message)
+			m := message(strings.Join(e.Messages, ""))
 			f.Add(m.Query.Encode(), m.Type, m.Body)
 		}
 	}
