@@ -174,7 +174,9 @@ func TestAnswers(t *testing.T) {
 			w.WriteHeader(http.StatusTeapot)
 			io.WriteString(w, `{"v":"wrong"}`+strings.Repeat(" ", 1<<20))
 		}
-	}, nil)
+	}, func(_ *httptest.Server, o *Options) {
+		o.Proxy = func(*http.Request) (*url.URL, error) { return nil, nil } // none for this exchange
+	})
 	var into struct{ V string }
 	if status, err := s.Get(t.Context(), "/ok", http.Header{"X-Auth-Token": {"t"}}, &into); status != 200 || err != nil || into.V != "t" {
 		t.Error(status, err, into)

@@ -112,10 +112,12 @@ func TestLegs(t *testing.T) {
 				l.Report(r, "b"+via, "b"+via, call.Event{Number: "0687654321", Via: via}, nil)
 			}
 		}, "ringing  #a 102; ringing  #a 0612345678 Bram; ringing  #b 103; ringing  #b 0687654321 103; ringing  #bCarla 103; ringing  #bCarla 0687654321 Carla"},
-		{"another form of a number is nobody's doing", func(l *Legs, r *link.Reporter) {
+		{"a number in another form, or learned later, is nobody's doing", func(l *Legs, r *link.Reporter) {
 			l.Report(r, "a", "a", ring("0612345678"), nil)
 			l.Report(r, "a", "a", ring("+31612345678"), nil)
-		}, "ringing  #a 0612345678; ringing  #a +31612345678"},
+			l.Report(r, "b", "b", call.Event{Name: "Garage"}, nil)
+			l.Report(r, "b", "b", ring("0612345678"), nil)
+		}, "ringing  #a 0612345678; ringing  #a +31612345678; ringing  #b; ringing  #b 0612345678"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var l Legs

@@ -80,18 +80,6 @@ func TestThroughAProxy(t *testing.T) {
 	}
 }
 
-// TestNoProxyForIt: an exchange for which there is no proxy is reached directly.
-func TestNoProxyForIt(t *testing.T) {
-	asked := 0
-	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") }, func(_ *httptest.Server, o *Options) {
-		o.Proxy = func(*http.Request) (*url.URL, error) { asked++; return nil, nil }
-	})
-	var into any
-	if status, err := s.Get(t.Context(), "/", nil, &into); status != 200 || err != nil || asked != 1 {
-		t.Error(status, err, asked)
-	}
-}
-
 func TestProxyInTheWay(t *testing.T) {
 	gone := nettest.Listen(t)
 	gone.Close()

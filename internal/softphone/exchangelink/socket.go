@@ -62,7 +62,7 @@ func (s *Server) Dial(ctx context.Context, path string, h http.Header, protocols
 	defer cancel()
 	conn, resp, err := d.DialContext(limited, "ws"+strings.TrimPrefix(s.base.String(), "http")+path, h)
 	switch {
-	case errors.Is(err, websocket.ErrBadHandshake) && resp != nil:
+	case errors.Is(err, websocket.ErrBadHandshake):
 		if resp.StatusCode >= 300 && resp.StatusCode < 400 {
 			return nil, 0, s.connError(ctx, errRedirect)
 		}
@@ -294,8 +294,6 @@ func (k *Stream) read(ctx context.Context, body io.ReadCloser, split bufio.Split
 		silent.Reset(k.requestServer.opts.Silence)
 	}
 	switch err := parts.Err(); {
-	case k.Silent():
-		k.err = k.requestServer.connError(ctx, os.ErrDeadlineExceeded)
 	case errors.Is(err, bufio.ErrTooLong):
 		k.err = k.requestServer.connError(ctx, errLarge)
 	default:
