@@ -116,15 +116,3 @@ func TestAnswersAreWaitedFor(t *testing.T) {
 		t.Error("report on a connection whose answers are out of step")
 	}
 }
-
-func TestNobodyThere(t *testing.T) {
-	ln := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
-	port := ln.Addr().(*net.TCPAddr).Port
-	ln.Close()
-	if _, err := simulate.Dial(context.Background(), port, "tok"); err == nil {
-		t.Error("connected to nobody")
-	}
-	if err := simulate.ReportHTTP(context.Background(), port, "tok", "ringing", "", simulate.Call{Number: "1"}); err == nil {
-		t.Error("reported to nobody")
-	}
-}

@@ -53,7 +53,7 @@ type refusalLog struct {
 	now func() time.Time
 
 	mu   sync.Mutex // protects seen
-	seen map[code]*refusalCount
+	seen map[code]refusalCount
 }
 
 type refusalCount struct {
@@ -65,18 +65,13 @@ func (l *refusalLog) note(c code) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.seen == nil {
-		l.seen = map[code]*refusalCount{}
+		l.seen = map[code]refusalCount{}
 	}
 	r := l.seen[c]
-	if r == nil {
-		r = &refusalCount{}
-		l.seen[c] = r
-	}
 	r.count++
-	now := l.now()
-	if now.Sub(r.last) < time.Minute {
-		return
+	if now := l.now(); now.Sub(r.last) >= time.Minute {
+		l.log.Warn("call report refused", "code", string(c), "times", r.count)
+		r = refusalCount{last: now}
 	}
-	l.log.Warn("call report refused", "code", string(c), "times", r.count)
-	r.last, r.count = now, 0
+	l.seen[c] = r
 }

@@ -103,8 +103,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (fields, code) {
 	if kind != "application/x-www-form-urlencoded" {
 		return f, badRequest
 	}
-	c := f.add(string(body))
-	return f, c
+	return f, f.add(string(body))
 }
 
 // refuse answers with a code and nothing from the request.

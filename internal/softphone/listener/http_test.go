@@ -182,6 +182,9 @@ func TestSimulatedPhoneRefused(t *testing.T) {
 		t.Errorf("wrong token: %v", err)
 	}
 	d.Close()
+	if _, err := simulate.Dial(ctx, d.Port(), socketTok); err == nil {
+		t.Error("connected to nobody")
+	}
 	err := simulate.ReportHTTP(ctx, d.Port(), pathTok, "ringing", "", simulate.Call{Number: "+31612345678"})
 	if err == nil || strings.Contains(err.Error(), pathTok) || strings.Contains(err.Error(), "612345678") {
 		t.Errorf("error says too much: %v", err)

@@ -125,12 +125,6 @@ func Start(ctx context.Context, cfg Config) (*Listener, error) {
 }
 
 func start(ctx context.Context, cfg Config, t timing) (*Listener, error) {
-	if cfg.Receive == nil {
-		return nil, errors.New("listener: no receiver for events")
-	}
-	if cfg.Port < 0 || cfg.Port > 65535 {
-		return nil, fmt.Errorf("listener: port %d is out of range", cfg.Port)
-	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}

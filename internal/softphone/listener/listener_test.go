@@ -293,12 +293,6 @@ func TestPorts(t *testing.T) {
 	if p := last.Port(); p == taken.Port() || p == taken.Port()+1 || last.HasStablePort() {
 		t.Errorf("port %d, lasting %v", p, last.HasStablePort())
 	}
-	if _, err := Start(context.Background(), Config{Port: 70000, Receive: cfg.Receive}); err == nil {
-		t.Error("port 70000 accepted")
-	}
-	if _, err := Start(context.Background(), Config{}); err == nil {
-		t.Error("no receiver accepted")
-	}
 }
 
 // TestPortTakenOnIPv6: a program on our port of [::1] would
@@ -317,6 +311,9 @@ func TestPortTakenOnIPv6(t *testing.T) {
 	other.Close() // now both addresses are free
 	l := must.Get(Start(context.Background(), cfg))(t)
 	defer l.Close()
+	if l.Port() != cfg.Port || !l.HasStablePort() {
+		t.Errorf("port %d, lasting %v", l.Port(), l.HasStablePort())
+	}
 	must.Get((&http.Client{Timeout: must.Patience}).Get("http://" + other.Addr().String()))(t).Body.Close()
 }
 

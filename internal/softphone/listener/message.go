@@ -82,16 +82,15 @@ func parseMessage(b []byte) (fields, error) {
 			return fields{"id": f["id"]}, errMessage
 		}
 		seen[name] = true
-		known := isField(name)
-		if kind := d.PeekKind(); known && kind != '"' && kind != 'n' {
+		if kind := d.PeekKind(); isField(name) && kind != '"' && kind != 'n' {
 			return fields{"id": f["id"]}, errMessage
 		}
 		value, err := read(d)
 		if err != nil {
 			return fields{"id": f["id"]}, err
 		}
-		if known && value.Kind() == '"' {
-			f[name] = value.String()
+		if value.Kind() == '"' {
+			f[name] = value.String() // nobody asks for an unknown one
 		}
 	}
 	return f, nil

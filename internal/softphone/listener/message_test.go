@@ -26,7 +26,7 @@ func jsonLog(w io.Writer) *slog.Logger { return slog.New(slog.NewJSONHandler(w, 
 
 // hostileJSON returns messages that are not events. Their names begin with what is wrong.
 func hostileJSON() map[string]string {
-	m := map[string]string{
+	return map[string]string{
 		"empty": "", "space": " ", "byte order mark": "\ufeff{\"event\":\"call\"}", "null": "null", "true": "true", "number": "1", "text": `"call"`, "list": `[]`, "list of events": `[{"event":"call"}]`,
 		"two objects": `{"event":"call"}{"event":"call"}`, "two lines": "{\"event\":\"call\"}\n{\"event\":\"call\"}", "trailing word": `{"event":"call"} x`, "trailing comma": `{"event":"call"},`, "trailing bracket": `{"event":"call"}]`, "trailing NUL": "{\"event\":\"call\"}\x00", "trailing comment": `{"event":"call"}//`,
 		"comma in object": `{"event":"call",}`, "leading comma": `{,"event":"call"}`, "double comma": `{"event":"call",,"id":"a"}`, "no colon": `{"event" "call"}`, "two colons": `{"event"::"call"}`, "no comma": `{"event":"call" "id":"a"}`, "equals": `{"event"="call"}`, "no value": `{"event":}`, "no name": `{:"call"}`,
@@ -40,7 +40,6 @@ func hostileJSON() map[string]string {
 		"overlong id": `{"event":"call","id":"` + strings.Repeat("x", 129) + `"}`, "id with NUL": `{"event":"call","id":"\u0000"}`, "id right to left": `{"event":"call","id":"\u202e"}`, "id lone surrogate": `{"event":"call","id":"\udead"}`, "id with spaces around": `{"event":"call","id":" a "}`,
 		"number too long": `{"event":"call","number":"` + strings.Repeat("6", 129) + `"}`, "number with NUL": `{"event":"call","number":"06\u000012345678"}`, "number of letters": `{"event":"call","number":"hello; DROP TABLE calls; --"}`, "unknown state": `{"event":"call","state":"RINGING "}`, "state with NUL": `{"event":"call","state":"ringing\u0000"}`,
 	}
-	return m
 }
 
 func TestHostileJSON(t *testing.T) {
@@ -51,16 +50,14 @@ func TestHostileJSON(t *testing.T) {
 	})
 	p := dial(t, d)
 	ctx := context.Background()
-	n := 0
 	for name, m := range hostileJSON() {
 		err := p.Send(ctx, []byte(m))
 		if r, ok := err.(*simulate.RefusedError); !ok || !strings.HasPrefix(r.Code, "bad_") {
 			t.Errorf("%s: %v", name, err)
 		}
-		n++
 	}
-	if n < 80 || len(d.events()) != 0 {
-		t.Errorf("%d messages, %d events", n, len(d.events()))
+	if n := len(d.events()); n != 0 {
+		t.Errorf("%d events", n)
 	}
 	// Unusual but valid, and cleaned.
 	for name, m := range map[string]string{
