@@ -102,7 +102,7 @@ func (p *phone) dial(ctx context.Context) (*websocket.Conn, error) {
 		return ws, nil
 	case link.NobodyListens(err):
 		return nil, link.NotRunningError(err)
-	case errors.Is(err, websocket.ErrBadHandshake) && resp != nil && resp.StatusCode >= 400:
+	case errors.Is(err, websocket.ErrBadHandshake) && resp.StatusCode >= 400:
 		return nil, statusError(resp.StatusCode)
 	}
 	// Some errors quote input that could not be read.

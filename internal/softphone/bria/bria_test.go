@@ -15,6 +15,7 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -217,11 +218,11 @@ func TestDropped(t *testing.T) {
 	w.Expect("ringing incoming #a 1")
 	w.Expect("ringing incoming #b 2")
 	f.With(func() { f.Calls = oneCall("a", "1", "", "ringing") })
-	f.EachSocket(func(c *websocket.Conn) { c.NetConn().Close() })
+	f.EachSocket(linktest.Cut)
 	w.Expect("ended incoming #b 2")
 	w.Expect("ringing incoming #a 1")
 	f.With(func() { f.Calls = oneCall("a", "1", "", "connected") })
-	f.EachSocket(func(c *websocket.Conn) { c.NetConn().Close() })
+	f.EachSocket(linktest.Cut)
 	w.Expect("ringing incoming #a 1")
 	w.Expect("answered incoming #a 1")
 }

@@ -55,7 +55,7 @@ func parseMessage(b []byte) (m message, ok bool) {
 		return message{}, strings.ContainsRune(first, '/') // possibly an event of a later version
 	}
 	for t := range tags(m.body) {
-		if t.name == "event" && !t.end {
+		if t.name == "event" {
 			m.event = t.attribute("type")
 			break
 		}
@@ -127,7 +127,7 @@ func (r *callReader) readTag(t tag, c *briaCall) {
 		if r.inParticipant = !t.end && len(c.parties) < maxParties; r.inParticipant {
 			c.parties = append(c.parties, party{})
 		}
-	case t.end || t.empty:
+	case t.end:
 	case t.name == "id" && !r.inParticipant && c.id == "":
 		r.field = &c.id
 	case r.inParticipant:
@@ -164,8 +164,6 @@ func tags(s string) iter.Seq[tag] {
 			case strings.HasPrefix(s, "![CDATA["):
 				inner, s, found = strings.Cut(s[8:], "]]>")
 				text.WriteString(inner)
-			case s != "" && (s[0] == '?' || s[0] == '!'):
-				_, s, found = strings.Cut(s, ">")
 			case s != "" && (s[0] == '/' || s[0] == '_' || 'a' <= s[0]|0x20 && s[0]|0x20 <= 'z'):
 				if inner, s, found = strings.Cut(s, ">"); !found || !yield(tagOf(inner, text.String())) {
 					return
