@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"wiebelt/internal/filetrust"
@@ -26,7 +27,7 @@ func WriteFile(path string, b []byte, mode fs.FileMode) error {
 	}
 	if err := RetryBusy(func() error { return os.Rename(temp, path) }); err != nil {
 		os.Remove(temp)
-		return err
+		return blockedBy(err, path)
 	}
 	return filetrust.SyncDir(filepath.Dir(path))
 }
@@ -68,6 +69,15 @@ func RemoveFile(path string) error {
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
+	}
+	return blockedBy(err, path)
+}
+
+// blockedBy returns a better error where a folder is in the file's place: systems then
+// only say that something exists.
+func blockedBy(err error, path string) error {
+	if errors.Is(err, fs.ErrExist) {
+		return &fs.PathError{Op: "write", Path: path, Err: syscall.EISDIR}
 	}
 	return err
 }
