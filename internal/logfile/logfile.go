@@ -87,7 +87,12 @@ func (l *File) Handler() slog.Handler {
 func (l *File) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.f == nil || l.size+int64(len(line)) > l.max || l.now().After(l.next) {
+	if l.f == nil { // closed, or it could not be opened
+		if err := l.begin(); err != nil {
+			return 0, err
+		}
+	}
+	if l.size+int64(len(line)) > l.max || l.now().After(l.next) {
 		if err := l.rotate(); err != nil {
 			return 0, err
 		}

@@ -37,9 +37,11 @@ func TestLinesAreJSONAndPrivate(t *testing.T) {
 	log.Debug("not at this level")
 	log.Info("ready", "port", 27471, "at", "127.0.0.1:27471", "client_secret", "x", "why", errors.New("call +31 6 12345678 lost"))
 	must.Do(t, l.Close())
+	log.Info("late") // into the same file
+	must.Do(t, l.Close())
 	b := must.Get(os.ReadFile(filepath.Join(dir, Name)))(t)
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-	if len(lines) != 2 {
+	if len(lines) != 3 {
 		t.Fatalf("%d lines", len(lines))
 	}
 	var first map[string]any
