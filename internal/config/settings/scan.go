@@ -13,7 +13,7 @@ type statement struct {
 	header               bool
 	array                bool   // header of an array element: [[line]]
 	path                 string // dotted, with the element's number: "hub.proxy", "line[2].name"
-	table                string // path of the table that it stands in, "" at the top
+	table                string // path of the table that a key stands in, "" at the top
 	line                 int    // from 1
 	start, end           int    // its whole lines
 	valueStart, valueEnd int    // its value
@@ -68,7 +68,7 @@ func (s *scanner) header(st *statement) bool {
 		s.counts[path]++
 		path = fmt.Sprintf("%s[%d]", path, s.counts[path])
 	}
-	st.header, st.path, st.table = true, path, ""
+	st.header, st.path = true, path
 	s.table = path
 	return true
 }
@@ -183,7 +183,6 @@ func (s *scanner) quoted() {
 		}
 		s.pos++
 	}
-	s.pos = min(s.pos, len(s.src))
 }
 
 func (s *scanner) blanks() {

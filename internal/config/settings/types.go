@@ -2,7 +2,6 @@ package settings
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -93,7 +92,7 @@ func number(key string, def, least, most int, p func(*Settings) *int) Entry {
 		default:
 			return 0, &rejection{WrongType, "a whole number, "}
 		}
-		if v < int64(least) || v > int64(most) || v > math.MaxInt32 {
+		if v < int64(least) || v > int64(most) {
 			return 0, &rejection{kind: NotAllowed}
 		}
 		return int(v), nil

@@ -27,7 +27,7 @@ func InspectZIP(ctx context.Context, r io.ReaderAt, size int64, l Limits) (repor
 }
 
 func inspect(ctx context.Context, r io.ReaderAt, size int64, l Limits, documents bool) (*Report, int, error) {
-	f := &file{ctx: ctx, r: r, size: max(size, 0)}
+	f := &file{ctx: ctx, r: r, size: size}
 	i := inspection{f: f, in: newUnpacker(f), limit: l, report: &Report{}}
 	candidates, err := i.checkZIP()
 	if err == nil && documents && i.report.Sendable(false) {

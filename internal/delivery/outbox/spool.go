@@ -126,9 +126,6 @@ func (c *spoolWriter) Write(p []byte) (n int, err error) {
 	if err = c.ctx.Err(); err == nil {
 		n, err = c.w.Write(p)
 	}
-	if err == nil && n < len(p) {
-		err = io.ErrShortWrite
-	}
 	_, _ = c.sum.Write(p[:n]) // never fails
 	c.crc = crc32.Update(c.crc, castagnoli(), p[:n])
 	c.n += int64(n)
