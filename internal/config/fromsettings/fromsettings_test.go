@@ -17,7 +17,6 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/nettest"
 	"wiebelt/internal/text"
@@ -142,15 +141,6 @@ func TestExchangesThroughTheProxy(t *testing.T) {
 			if asked := c.by.Asked(); len(asked) == 0 || asked[0] != "pbx.example:5001" {
 				t.Errorf("%s with %q: the proxy was asked for %q: %v", kind, c.set, asked, err)
 			}
-		}
-	}
-}
-
-// TestOnlyDeclaredLinks: every link is declared in the registry.
-func TestOnlyDeclaredLinks(t *testing.T) {
-	for name := range linkConstructors {
-		if !registry.Of(name).IsLink() {
-			t.Errorf("%s is not declared", name)
 		}
 	}
 }

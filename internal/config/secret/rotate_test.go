@@ -40,6 +40,9 @@ func rotation(t *testing.T, s Store) {
 	// The hub does not know the new one yet.
 	renew("second", true, false)
 	at("second", IsWaiting)
+	if v, err := s.Get(ctx, hub(t, "https://other.example", "rotated")); v != "" || !errors.Is(err, ErrNotSet) {
+		t.Errorf("another address got %q, %v", v, err)
+	}
 	if !NoteAnswer(ctx, s, ref, "second", false) {
 		t.Error("the old one is not tried")
 	}
@@ -108,10 +111,7 @@ func rotation(t *testing.T, s Store) {
 	}
 }
 
-func TestRotation(t *testing.T) {
-	s := Open(KindFile, dirs(t))
-	rotation(t, s)
-}
+func TestRotation(t *testing.T) { rotation(t, Open(KindFile, dirs(t))) }
 
 // TestRotationOfOthers: secrets other than the hub's are simply set.
 func TestRotationOfOthers(t *testing.T) {
@@ -124,17 +124,5 @@ func TestRotationOfOthers(t *testing.T) {
 		if got, _ := s.Get(t.Context(), ref); got != v {
 			t.Errorf("%q", got)
 		}
-	}
-}
-
-// TestRotationAtTheOldAddress: the new secret belongs to its address, like the old one.
-func TestRotationAtTheOldAddress(t *testing.T) {
-	s := Open(KindFile, dirs(t))
-	a, b := hub(t, "https://a.example", "c"), hub(t, "https://b.example", "c")
-	for _, v := range []string{"first", "second"} {
-		must.Get(Renew(t.Context(), s, a, v, nil))(t)
-	}
-	if v, err := s.Get(t.Context(), b); v != "" || !errors.Is(err, ErrNotSet) {
-		t.Errorf("another address got %q, %v", v, err)
 	}
 }

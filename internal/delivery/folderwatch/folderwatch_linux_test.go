@@ -124,10 +124,6 @@ func TestPlanted(t *testing.T) {
 			refused := filepath.Join(s.dir, Refused)
 			return errors.Join(os.Mkdir(refused, 0o755), os.Symlink(filepath.Join(s.private, "settings.toml"), filepath.Join(refused, "a.zip.txt")), os.Chown(refused, 65534, 65534))
 		},
-		"refused that others may write": func(s *stage) error {
-			refused := filepath.Join(s.dir, Refused)
-			return errors.Join(os.Mkdir(refused, 0o700), os.Chmod(refused, 0o777))
-		},
 		"sent is a file":                       func(s *stage) error { return os.WriteFile(filepath.Join(s.dir, Sent), nil, 0o600) },
 		"a folder above that others may write": func(s *stage) error { return os.Chmod(s.root, 0o777) },
 	} {

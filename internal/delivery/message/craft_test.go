@@ -39,7 +39,6 @@ type crafted struct {
 	gap     string                          // before the central directory
 	wide    bool                            // with 64-bit records
 	end     func(end, wide, locator []byte) // changes these records
-	after   string
 }
 
 func deflated(s string) []byte {
@@ -134,7 +133,7 @@ func (c crafted) bytes() []byte {
 	if c.end != nil {
 		c.end(end, wide, locator)
 	}
-	return put(b, wide, locator, end, c.after)
+	return put(b, wide, locator, end)
 }
 
 // zipped returns a valid ZIP of names and contents.
