@@ -269,7 +269,8 @@ func (v *rowView) showResult() {
 	if v.row.removedText != "" {
 		result, mark, more = v.row.removedText, widgets.MarkQuiet, ""
 	}
-	if t := tool(v.HoveredSpot); v.Hover() && words[t] != "" && v.has(t) {
+	t := tool(v.HoveredSpot)
+	if v.Describes = v.Hover() && words[t] != "" && v.has(t); v.Describes {
 		more = v.calls.host.Lang.T(words[t])
 	}
 	v.Shape.Set(mark)

@@ -27,6 +27,7 @@ type Row struct {
 	Shape                                  *Shape
 	Time, Day, Title, Detail, Result, More *TextLine
 	Indent                                 float32 // of all but time and day
+	Describes                              bool    // more describes an action, which begins at right
 }
 
 // NewRow returns an empty row.
@@ -50,8 +51,9 @@ func (r *Row) Objects() []fyne.CanvasObject {
 
 // Layout places the parts in a row: the result starts at middle, and no text extends beyond
 // right. The detail gets the whole line if it has no other text. In a narrow window the name
-// ends at right too; below it the result, the detail and more share the line up to the
-// window's edge, and at least the number that the detail begins with stays.
+// ends at right too, or before what describes an action; below it the result, the detail and
+// more share the line up to the window's edge, and at least the number that the detail begins
+// with stays.
 func (r *Row) Layout(size fyne.Size, middle, right float32) (narrowed bool) {
 	r.Back.Move(fyne.NewPos(RowInset, 1))
 	r.Back.Resize(fyne.NewSize(size.Width-2*RowInset, size.Height-2))
@@ -66,7 +68,13 @@ func (r *Row) Layout(size fyne.Size, middle, right float32) (narrowed bool) {
 	put(r.Time, Edge, first, TimeWidth)
 	put(r.Day, Edge, second, TimeWidth)
 	if middle-Edge-TimeWidth < narrow {
-		put(r.Title, left, first, right-left)
+		end := right
+		if r.Describes {
+			end -= r.More.Width() + 1
+			put(r.More, end, first, right-end)
+			end -= gap
+		}
+		put(r.Title, left, first, end-left)
 		put(r.Shape, left, second, ShapeSize)
 		x := left + Either[float32](r.Shape.mark == MarkNone, 0, mark)
 		r.shareLine(x, size.Width-Edge, gap, func(t *TextLine, x, width float32) { put(t, x, second, width) })
@@ -99,6 +107,10 @@ func (r *Row) shareLine(x, end, gap float32, put func(t *TextLine, x, width floa
 	number, _, longer := strings.Cut(r.Detail.Text, separator)
 	kept := min(whole(r.Detail), numberWidth, r.Detail.measure(number+Either(longer, "…", "")).Width+1)
 	place(r.Result, kept)
+	if r.Describes {
+		place(r.Detail, 0)
+		return
+	}
 	place(r.Detail, max(0, min(whole(r.More), end-x-kept-gap)))
 	place(r.More, 0)
 }
