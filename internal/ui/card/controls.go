@@ -64,7 +64,7 @@ func (p *painter) open(s string, x, y, w, h float32, filled, on bool, do Effect)
 }
 
 // link draws a small clickable word; ours means that it contains no external text.
-func (p *painter) link(s string, x, y, room float32, c color.NRGBA, ours bool, do Effect) float32 {
+func (p *painter) link(s string, x, y, room float32, c color.NRGBA, ours bool, do Effect) {
 	f := stateFont
 	_, w := fit(s, room, f)
 	if do == p.l.Hover {
@@ -72,7 +72,6 @@ func (p *painter) link(s string, x, y, room float32, c color.NRGBA, ours bool, d
 	}
 	p.withinControl(func() { p.drawText(s, x, y, room, f, c, ours) })
 	p.area(x-5, y-4, w+10, footH+8, s, do)
-	return w
 }
 
 // hoverColour returns a colour as it looks under the pointer.

@@ -219,9 +219,6 @@ func (cs *Cards) copyByLetter(s *slot, letter string, now time.Time) {
 	case c.Outcome == engine.OutcomeSeveral:
 		who = c.OpenedIndex
 	}
-	if who >= len(c.Contacts) {
-		who = -1
-	}
 	do := Effect{Caller: c.Number}
 	switch letter {
 	case "c":

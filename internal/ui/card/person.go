@@ -134,7 +134,7 @@ func initial(s string) string {
 func summary(c engine.Card, who int, lg text.Language) string {
 	var relation, rang, link string
 	name := c.PhoneName
-	if who >= 0 && who < len(c.Contacts) {
+	if who >= 0 {
 		k := c.Contacts[who]
 		if name = k.Name(); name != "" && c.Possible {
 			name = lg.T(text.CardPossible, name)
@@ -142,7 +142,7 @@ func summary(c engine.Card, who int, lg text.Language) string {
 		if k.RelationNumber != "" {
 			relation = lg.T(text.CardRelation, k.RelationNumber)
 		}
-		if who < len(c.LinkOK) && c.LinkOK[who] {
+		if c.LinkOK[who] {
 			link = k.Link
 		}
 	}

@@ -72,11 +72,7 @@ func (p *painter) several(c engine.Card) float32 {
 	} else {
 		p.rule(y)
 	}
-	away := cmp.Or(c.OpenedIndex+1, c.EarlierChoice+1) - 1
-	if away >= len(c.Contacts) {
-		away = -1
-	}
-	return p.footer(c, y, min(c.OpenedIndex, len(c.Contacts)-1), away)
+	return p.footer(c, y, c.OpenedIndex, cmp.Or(c.OpenedIndex+1, c.EarlierChoice+1)-1)
 }
 
 // rows returns how many rows the card has.
