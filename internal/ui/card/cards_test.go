@@ -1,7 +1,6 @@
 package card
 
 import (
-	"errors"
 	"image"
 	"slices"
 	"strings"
@@ -106,16 +105,6 @@ func TestSmallWords(t *testing.T) {
 	}
 }
 
-func TestCopyingThatFailsSaysSo(t *testing.T) {
-	c := gallery(t)["found"]
-	r := startCards(t, func(_ *Config, d *desktop) { d.copyErr = errors.New("no clipboard") })
-	r.shows(c)
-	r.click(0, image.Pt(300, 230))
-	if !r.says("Kopiëren lukt niet") {
-		t.Fatal("the card does not say so")
-	}
-}
-
 func TestPassOnLeavesOutWhatIsNotKnown(t *testing.T) {
 	g := gallery(t)
 	bare := g["found"]
@@ -135,13 +124,6 @@ func TestPassOnLeavesOutWhatIsNotKnown(t *testing.T) {
 		if got := summary(c.card, c.who, "nl"); got != c.want {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, c.want)
 		}
-	}
-}
-
-// TestQueue: a queue without a known line is shown by its name.
-func TestQueue(t *testing.T) {
-	if got := (&painter{lg: "nl"}).lineWords(engine.Card{LineName: "Schade"}); got != "op "+isolated("Schade") {
-		t.Errorf("%q", got)
 	}
 }
 

@@ -380,17 +380,6 @@ func TestTypingFilters(t *testing.T) {
 	})
 }
 
-// TestClickIntoTheFilterAsksForTheKeyboard: a click
-// into the filter focuses it, as in any text field.
-func TestClickIntoTheFilterAsksForTheKeyboard(t *testing.T) {
-	c := gallery(t)["crowd"]
-	at := spot(t, c, Look{}, func(d Effect) bool { return d.Search })
-	r := startCards(t, nil)
-	r.shows(c)
-	r.click(0, at)
-	r.is("the keyboard", func() bool { return r.d.typing() == 0 })
-}
-
 // TestEnterIsForTheOneWhoWasThere: if the person changes while a finger is on its
 // way, Enter, digits and copying have no effect until they can be intentional again.
 func TestEnterIsForTheOneWhoWasThere(t *testing.T) {
@@ -432,12 +421,14 @@ func TestTheSameCallerFillsIn(t *testing.T) {
 	r.opens("the contact that was asked for", 0)
 }
 
-// TestFilterIsForOneCaller: what was typed to find one caller hides nobody of the next one.
+// TestFilterIsForOneCaller: a click into the filter focuses it, as in any text field, and what
+// was typed to find one caller hides nobody of the next one.
 func TestFilterIsForOneCaller(t *testing.T) {
 	c := gallery(t)["crowd"]
-	r := startCards(t, withHotkey)
+	at := spot(t, c, Look{}, func(d Effect) bool { return d.Search })
+	r := startCards(t, nil)
 	r.shows(c)
-	r.hotkey()
+	r.click(0, at)
 	r.pass(time.Second)
 	r.types("visser")
 	c.Number = number(t, "0687654321")

@@ -212,6 +212,15 @@ func TestNothingMovesWhenTheContactComes(t *testing.T) {
 	}
 }
 
+// words returns the texts of a view, in full.
+func words(v *view) string {
+	var all []string
+	for _, w := range v.texts {
+		all = append(all, w.full)
+	}
+	return strings.Join(all, " ")
+}
+
 func with(c engine.Card, possible bool) engine.Card {
 	c.Possible = possible
 	return c
@@ -237,6 +246,7 @@ func TestWords(t *testing.T) {
 		{"own", func(c *engine.Card) { c.RingsToday, c.PreviousRing = 3, now.Add(-time.Minute) }, "020 765 43 21 3e keer vandaag, eerder 10:41"},
 		{"nobody", func(c *engine.Card) { c.RingsToday = 3 }, "Inkomend 3e keer · op Schade"},
 		{"earlier", func(*engine.Card) {}, "A. Bakker eerder geopend 200 002"},
+		{"nobody", func(c *engine.Card) { c.LineText = "" }, "Inkomend op Schade 06 12 34 56 78"},
 		{"nobody", line, "06 12 34 56 78 Inkomend · Geen relatie"},
 		{"nobody-left", line, "Niet J. de Vries, zegt u Inkomend"},
 		{"failed", func(*engine.Card) {}, "Opzoeken lukt niet: de hub reageert niet. We proberen het opnieuw zolang de telefoon overgaat."},
@@ -245,11 +255,7 @@ func TestWords(t *testing.T) {
 	} {
 		c := gallery(t)[tt.name]
 		tt.change(&c)
-		var all []string
-		for _, w := range layout(c, Look{Language: text.Dutch}).texts {
-			all = append(all, w.full)
-		}
-		if said := strings.Join(all, " "); !strings.Contains(said, tt.want) {
+		if said := words(layout(c, Look{Language: text.Dutch})); !strings.Contains(said, tt.want) {
 			t.Errorf("%s says %q, want %q", tt.name, said, tt.want)
 		}
 	}
@@ -280,16 +286,14 @@ func TestPrivacy(t *testing.T) {
 		PrivacyInitials: {"Vries", "Bakker", "Heuvel", "Dorp", "Kade", "Jansen", "Berg", "Visser"},
 		PrivacyNumber:   {"Vries", "Bakker", "Heuvel", "Dorp", "Kade", "Jansen", "Berg", "Visser", "J. de", "B.M.", "Producent", "Receptie", "jan"},
 	}
-	for v, words := range secret {
+	for v, hidden := range secret {
 		for name, c := range gallery(t) {
 			for _, strip := range []bool{false, true} {
 				c.Strip, c.Via = strip, "Receptie (101)"
-				f := layout(c, Look{Language: text.Dutch, Privacy: v, RowsState: RowsState{Open: true}})
-				for _, w := range f.texts {
-					for _, s := range words {
-						if strings.Contains(w.full, s) {
-							t.Errorf("%s, %s: %q", v, name, w.full)
-						}
+				said := words(layout(c, Look{Language: text.Dutch, Privacy: v, RowsState: RowsState{Open: true}}))
+				for _, s := range hidden {
+					if strings.Contains(said, s) {
+						t.Errorf("%s, %s: %q in %q", v, name, s, said)
 					}
 				}
 			}
@@ -303,6 +307,23 @@ func TestPrivacy(t *testing.T) {
 		}
 		if got := PrivacyInitials.name(k); got != want {
 			t.Errorf("%q: %q, want %q", full, got, want)
+		}
+	}
+}
+
+// TestNoFields: card.fields = [] leaves nothing from the person's file, neither on the card of
+// a single match nor in the rows of several.
+func TestNoFields(t *testing.T) {
+	for name, shown := range map[string]string{"found": "100 200", "answered": "100 200", "several": "200 002", "strip": ""} {
+		c := gallery(t)[name]
+		if said := words(layout(c, Look{Language: text.Dutch})); !strings.Contains(said, shown) {
+			t.Errorf("%s: %q without %q: the test looks for the wrong words", name, said, shown)
+		}
+		said := words(layout(c, Look{Language: text.Dutch, Fields: []string{}}))
+		for _, of := range []string{"Producent", "100 200", "200 002", "Dorpsstraat", "Medewerker"} {
+			if strings.Contains(said, of) {
+				t.Errorf("%s: %q in %q", name, of, said)
+			}
 		}
 	}
 }
@@ -465,9 +486,7 @@ func TestNotByColourAlone(t *testing.T) {
 				if said == "" {
 					t.Errorf("%s, %s, %s: nothing beside the colour", name, lang, fold)
 				}
-				for _, w := range v.texts {
-					said += "|" + w.full
-				}
+				said += words(v)
 				if other, ok := says[said]; ok && other != state {
 					t.Errorf("%s, %s, %s: two colours for %q", name, lang, fold, said)
 				}

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/testutil/must"
@@ -269,19 +268,17 @@ func TestHiddenShowsNothing(t *testing.T) {
 
 // TestTickIsSmall: a tick of the clock repaints only its own small area, not the card.
 func TestTickIsSmall(t *testing.T) {
-	d, e := newDesktop(), newScript()
-	cs := must.Get(New(Config{Language: "nl", Appearance: Light, Corner: BottomRight}, e, d))(t)
+	r := startCards(t, nil)
 	c := gallery(t)["found"]
 	c.Rang = time.Now()
-	e.set(0, c)
-	cs.show()
-	before := d.painted
+	r.shows(c)
+	before := r.d.painted
 	var parts []image.Point
-	d.windows[0].updated = func(p *window.Picture) { parts = append(parts, image.Pt(p.W, p.H)) }
+	r.d.windows[0].updated = func(p *window.Picture) { parts = append(parts, image.Pt(p.W, p.H)) }
 	for i := range 5 {
-		cs.handleTick(c.Rang.Add(time.Duration(i+1) * time.Second))
+		r.cs.handleTick(c.Rang.Add(time.Duration(i+1) * time.Second))
 	}
-	if n := d.painted - before; n != 5 || len(parts) != 5 {
+	if n := r.d.painted - before; n != 5 || len(parts) != 5 {
 		t.Fatalf("%d paintings, %d of them small, for five seconds", n, len(parts))
 	}
 	for _, p := range parts {
@@ -298,13 +295,9 @@ func TestSameLook(t *testing.T) {
 		t.Fatal("the same card is painted again")
 	}
 	for name, f := range map[string]func(*engine.Card){
-		"earlier":  func(c *engine.Card) { c.EarlierChoice = -1 },
-		"many":     func(c *engine.Card) { c.GeneralNumber = true },
 		"edition":  func(c *engine.Card) { c.Edition++ },
 		"contacts": func(c *engine.Card) { c.Contacts = slices.Clone(c.Contacts) },
 		"links":    func(c *engine.Card) { c.LinkOK = []bool{true, false, true} },
-		"phase":    func(c *engine.Card) { c.Phase = engine.PhaseOver },
-		"failure":  func(c *engine.Card) { c.Failure = contact.HubSlow },
 	} {
 		d := c
 		f(&d)
