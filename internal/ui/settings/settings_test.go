@@ -32,8 +32,7 @@ import (
 // in the window, users' keys on one page and administrators' on the other, and that
 // every field of the lists is in their boxes. The plan lists each key once.
 func TestSettingsHoldEveryKey(t *testing.T) {
-	b := openOn(t, text.Dutch, "light", officeSettings)
-	w := opened(b)
+	_, w := openOn(t, text.Dutch, officeSettings)
 	w.Choose(sectionAdvanced)
 	want := map[string]bool{}
 	for _, e := range settings.Keys() {
@@ -94,8 +93,7 @@ func partOf(in, o fyne.CanvasObject) bool {
 // TestSettingsFields: values that users select, and numbers
 // as written in Dutch or English, become those of the file.
 func TestSettingsFields(t *testing.T) {
-	b := openOn(t, text.Dutch, "light", nothing)
-	w := opened(b)
+	_, w := openOn(t, text.Dutch, nothing)
 	for key, c := range map[string]struct{ typed, sent string }{
 		"card.full_for":         {"90", "90s"},
 		"hub.secret_expires":    {"31-1-2027", "2027-01-31"},
@@ -157,8 +155,7 @@ func TestSettingsFields(t *testing.T) {
 // whose comments are kept, and secrets in their store and nowhere else. If a
 // value is invalid, nothing is saved. The resident is told what has changed.
 func TestSettingsSave(t *testing.T) {
-	b := openOn(t, text.Dutch, "light", "# by hand\n"+officeSettings)
-	w := opened(b)
+	b, w := openOn(t, text.Dutch, "# by hand\n"+officeSettings)
 	if !w.footer.save.Disabled() {
 		t.Error("there is something to save before anything was changed")
 	}
@@ -248,7 +245,7 @@ func TestSettingsSave(t *testing.T) {
 
 // TestSettingsKeyboard: the focus stays in its place, even if the widgets there are rebuilt.
 func TestSettingsKeyboard(t *testing.T) {
-	w := opened(openOn(t, text.Dutch, "light", officeSettings))
+	_, w := openOn(t, text.Dutch, officeSettings)
 	c := w.win.Canvas()
 	key := func(name fyne.KeyName) { c.Focused().TypedKey(&fyne.KeyEvent{Name: name}) }
 	up := uitest.All[*widgets.Button](w.rows["card.fields"].object)
@@ -333,8 +330,7 @@ func TestSettingsKeyboard(t *testing.T) {
 // TestSettingsLocked: values set by the policy are shown
 // but cannot be changed, with who set them and where.
 func TestSettingsLocked(t *testing.T) {
-	b := openOn(t, text.Dutch, "light", nothing)
-	w := opened(b)
+	_, w := openOn(t, text.Dutch, nothing)
 	st := locked(t, text.Dutch)
 	place := st.set.LockedBy("hub.base_url")
 	w.setState(st)
@@ -365,8 +361,7 @@ func TestSettingsLocked(t *testing.T) {
 // TestSettingsSecretMoves: for another address or client, the window asks
 // for the secret again, and does not show the stored one as its own.
 func TestSettingsSecretMoves(t *testing.T) {
-	b := openOn(t, text.Dutch, "light", officeSettings)
-	w := opened(b)
+	b, w := openOn(t, text.Dutch, officeSettings)
 	w.Choose(sectionHub)
 	w.setSecrets(keptOffice)
 	uitest.WantTexts(t, w.win, "Opgeslagen op 12-03-2026")
@@ -401,8 +396,7 @@ func TestSettingsSecretMoves(t *testing.T) {
 // TestSettingsTrial: the test shows its steps as they finish and
 // offers the values that worked; once stopped, it reports nothing.
 func TestSettingsTrial(t *testing.T) {
-	b := openOn(t, text.Dutch, "light", officeSettings)
-	w := opened(b)
+	b, w := openOn(t, text.Dutch, officeSettings)
 	w.Choose(sectionHub)
 	typeInto(w, "hub.organisation_code", "9999")
 	w.hubBox.entry.SetText("getypt")
@@ -436,8 +430,7 @@ func TestSettingsTrial(t *testing.T) {
 // and new values, and changes nothing without a click; once closed, it is forgotten.
 func TestSettingsSetupFile(t *testing.T) {
 	h, kantoor := testHub(t)
-	b := openOn(t, text.Dutch, "light", hubText("https://old.example"))
-	w := opened(b)
+	b, w := openOn(t, text.Dutch, hubText("https://old.example"))
 	path, phrase := setupFile(t, hubText(h.BaseURL()), kantoor)
 	b.SendFromResident(t, windowapi.KindShow, windowapi.Show{Window: windowapi.WindowSettings, Place: path})
 	if w.file == nil || w.footer.object.Visible() || w.Chosen() != "" {
@@ -486,8 +479,7 @@ func TestSettingsSetupFile(t *testing.T) {
 // TestSettingsLists: numbers and links can be added, changed
 // and removed; what a link of some kind lacks is shown.
 func TestSettingsLists(t *testing.T) {
-	b := openOn(t, text.Dutch, "light", officeSettings)
-	w := opened(b)
+	b, w := openOn(t, text.Dutch, officeSettings)
 	w.Choose(sectionLines)
 	tap := func(label string) {
 		t.Helper()
@@ -548,8 +540,7 @@ func TestSettingsLists(t *testing.T) {
 
 // TestSettingsSpaces: spaces around a text of a list are kept while typing, but not saved.
 func TestSettingsSpaces(t *testing.T) {
-	b := openOn(t, text.Dutch, "light", officeSettings)
-	w := opened(b)
+	b, w := openOn(t, text.Dutch, officeSettings)
 	w.Choose(sectionLines)
 	fields := uitest.All[*widgets.Field](w.parts[sectionLines])
 	if fields[1].SetText("Schade "); w.unsaved() {
@@ -571,8 +562,7 @@ func TestSettingsSpaces(t *testing.T) {
 
 // TestSettingsChangedWhileSaving: what others add while the window saves is no change of its own.
 func TestSettingsChangedWhileSaving(t *testing.T) {
-	b := openOn(t, text.Dutch, "light", officeSettings)
-	w := opened(b)
+	b, w := openOn(t, text.Dutch, officeSettings)
 	typeInto(w, "support.contact", "Piet")
 	var save func(context.Context)
 	at := b.Go
@@ -593,7 +583,7 @@ func TestSettingsChangedWhileSaving(t *testing.T) {
 // TestSettingsRowsGone: rows that are no longer on the page change nothing, even if
 // a key or a screen reader still reaches them; their open menus close.
 func TestSettingsRowsGone(t *testing.T) {
-	b := openOn(t, text.Dutch, "light", officeSettings)
+	b, _ := openOn(t, text.Dutch, officeSettings)
 	for _, follow := range []func(){
 		func() {
 			less, _, _ := strings.Cut(officeSettings, "[[line]]")
@@ -649,8 +639,7 @@ func TestSettingsRowsGone(t *testing.T) {
 // TestSettingsFollow: if language or look change while the user is
 // typing, the window reads its data again and keeps what was typed.
 func TestSettingsFollow(t *testing.T) {
-	b := openOn(t, text.Dutch, "light", officeSettings)
-	w := opened(b)
+	b, w := openOn(t, text.Dutch, officeSettings)
 	w.Choose(sectionHub)
 	typeInto(w, "support.contact", "Piet")
 	w.hubBox.entry.SetText("getypt")
@@ -682,8 +671,7 @@ func TestSettingsFollow(t *testing.T) {
 // TestSettingsClose: closing the window never loses
 // what was typed, and ends what the window started.
 func TestSettingsClose(t *testing.T) {
-	b := openOn(t, text.Dutch, "light", officeSettings)
-	w := opened(b)
+	b, w := openOn(t, text.Dutch, officeSettings)
 	typeInto(w, "support.contact", "Piet")
 	w.openFile("")
 	w.escape()
@@ -717,8 +705,7 @@ func TestSettingsClose(t *testing.T) {
 // the new language, after the window was rebuilt, and is answered there.
 func TestQuestionFollows(t *testing.T) {
 	for _, answer := range []text.Key{text.SettingsWindowStay, text.SettingsWindowDrop} {
-		b := openOn(t, text.Dutch, "light", officeSettings)
-		old := opened(b)
+		b, old := openOn(t, text.Dutch, officeSettings)
 		typeInto(old, "support.contact", "Piet")
 		old.close()
 		b.SendFromResident(t, windowapi.KindWelcome, uitest.Greeting(text.English))
@@ -743,8 +730,7 @@ func TestQuestionFollows(t *testing.T) {
 // TestSettingsLive: what only the running Wiebelt knows is updated
 // live, that is the state of links and a hotkey that does not work.
 func TestSettingsLive(t *testing.T) {
-	b := openOn(t, text.Dutch, "light", officeSettings)
-	w := opened(b)
+	b, w := openOn(t, text.Dutch, officeSettings)
 	hotkey := text.Dutch.T(text.SettingsWindowHotkeyOff)
 	uitest.WantNoTexts(t, w.win, hotkey)
 	b.SendFromResident(t, windowapi.KindStatus, windowapi.Status{OK: true, Hotkeys: map[string]string{"card.hotkey": "taken"}})
@@ -768,8 +754,7 @@ func TestSettingsLongLists(t *testing.T) {
 	for i := range 500 {
 		fmt.Fprintf(&src, "[[line]]\nnumber = \"0201234%03d\"\nname = \"x\"\n[[softphone]]\nkind = \"bria\"\nname = \"n%d\"\n", i, i)
 	}
-	b := openOn(t, text.Dutch, "light", src.String())
-	w := opened(b)
+	_, w := openOn(t, text.Dutch, src.String())
 	for _, section := range []string{sectionAdvanced, sectionLines, sectionPhones} {
 		w.Choose(section)
 		uitest.WantTexts(t, w.win, "500")
@@ -781,7 +766,7 @@ func TestSettingsLongLists(t *testing.T) {
 
 // TestSetupFileByPath: a set-up file is opened by its path, as Windows copies it too.
 func TestSetupFileByPath(t *testing.T) {
-	w := opened(openOn(t, text.Dutch, "light", officeSettings))
+	_, w := openOn(t, text.Dutch, officeSettings)
 	path := filepath.Join(t.TempDir(), "kantoor.wiebelt")
 	for typed, want := range map[string]string{path: path, ` "` + path + `" `: path, "kantoor.wiebelt": "", "": ""} {
 		w.openFile("")
@@ -817,8 +802,7 @@ func TestSetupFilesAreFound(t *testing.T) {
 // TestListFollowsScrolling: the list marks the
 // section being read, however the page was scrolled.
 func TestListFollowsScrolling(t *testing.T) {
-	b := openOn(t, text.Dutch, "light", officeSettings)
-	w := opened(b)
+	_, w := openOn(t, text.Dutch, officeSettings)
 	uitest.Scaled(w.win, fyne.NewSize(720, 688), 1)
 	var marked []string
 	for range 200 {
@@ -837,7 +821,7 @@ func TestListFollowsScrolling(t *testing.T) {
 	}
 
 	// From the end of one page to another that is less high.
-	w = opened(openOn(t, text.Dutch, "light", nothing))
+	_, w = openOn(t, text.Dutch, nothing)
 	uitest.Scaled(w.win, fyne.NewSize(720, 688), 1)
 	for _, id := range []string{sectionSupport, sectionCalls, sectionSupport} {
 		if w.Choose(id); w.Chosen() != id {
@@ -850,7 +834,7 @@ func TestListFollowsScrolling(t *testing.T) {
 // none of them cut, and other text may be typed where a setting accepts it.
 func TestValuesInWords(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		w := opened(openOn(t, l, "light", officeSettings))
+		_, w := openOn(t, l, officeSettings)
 		field := widget.NewSelect(nil, nil)
 		field.Resize(fyne.NewSize(choiceWidth, field.MinSize().Height))
 		for _, e := range settings.Keys() {
@@ -888,7 +872,7 @@ func TestValuesInWords(t *testing.T) {
 // TestLinksOfOneKind: each link of a kind gets its own name, and a
 // typed secret stays with its link, whatever names are typed meanwhile.
 func TestLinksOfOneKind(t *testing.T) {
-	w := opened(openOn(t, text.Dutch, "light", ""))
+	_, w := openOn(t, text.Dutch, "")
 	w.Choose(sectionPhones)
 	for range 12 {
 		w.phones.add()

@@ -17,7 +17,6 @@ import (
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/shottest"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/uitest"
 	"wiebelt/internal/ui/widgets"
 )
@@ -55,16 +54,15 @@ func opened(b *uitest.Harness) *window {
 }
 
 // openOn opens the window of a profile with these settings.
-func openOn(t *testing.T, l text.Language, look, src string) *uitest.Harness {
+func openOn(t *testing.T, l text.Language, src string) (*uitest.Harness, *window) {
 	t.Helper()
 	w := uitest.Greeting(l)
 	w.WorkArea.Monitors = []string{"DP-1", "HDMI-1"}
 	b := uitest.New(t, w, map[string]widgets.Opener{windowapi.WindowSettings: Open})
-	b.App.Settings().SetTheme(theme.New(look))
 	put(t, b, src)
 	b.Show(windowapi.WindowSettings)
 	b.Sent = nil
-	return b
+	return b, opened(b)
 }
 
 // put replaces the settings file.
@@ -192,8 +190,7 @@ func typeInto(w *window, key, s string) {
 func TestSettingsFit(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, scene := range settingsScenes {
-			b := openOn(t, l, "light", officeSettings)
-			w := opened(b)
+			b, w := openOn(t, l, officeSettings)
 			w.setSecrets(keptOffice)
 			uitest.Scaled(w.win, fyne.NewSize(720, 688), 1)
 			if scene.section != "" {
@@ -217,7 +214,7 @@ func TestSettingsFit(t *testing.T) {
 
 // TestReadmeShot checks that the README's picture shows the settings window as it is.
 func TestReadmeShot(t *testing.T) {
-	w := opened(openOn(t, text.English, "light", officeSettings))
+	_, w := openOn(t, text.English, officeSettings)
 	uitest.Scaled(w.win, fyne.NewSize(720, 592), 2)
 	shottest.UpToDate(t, "../settings", "en", w.win.Canvas().Capture())
 }
