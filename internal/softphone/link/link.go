@@ -200,9 +200,6 @@ var errWoken = errors.New("the computer has slept")
 // it might appear alive for an unknown time. One on this computer stays; it consumes the
 // wake-up, which must not cut a later wait short.
 func (l *link) session(ctx context.Context) error {
-	if l.cfg.Wake == nil {
-		return l.phone.Session(ctx, &l.rep)
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ended := make(chan struct{})

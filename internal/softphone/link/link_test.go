@@ -20,7 +20,6 @@ import (
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/core/call"
-	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -130,7 +129,7 @@ func TestBackoff(t *testing.T) {
 		{"one that hangs up before it lets us in", Traits{}, times(3, session{err: ErrClosed}), "[500ms 1s 2s]", ""},
 		{"the same on this computer", here, times(3, session{err: ErrClosed}), "[500ms 1s 1.5s]", ""},
 		{"off, and then the computer sleeps", Traits{}, []session{off, off, {up: true, err: errWoken}, off}, "[500ms 1s 0s 500ms]", "connecting waiting waiting connected connecting waiting"},
-		{"one of several that serve alike", Traits{RetryAfter: time.Millisecond}, []session{{up: true, lives: time.Hour, err: odd.err}, reset, reset, {up: true, lives: 3 * time.Second, err: odd.err}, off}, "[1ms 2ms 4ms 1ms 1s]", ""},
+		{"one of several that serve alike", Traits{RetryAfter: time.Millisecond}, []session{{up: true, lives: time.Hour, err: odd.err}, reset, {up: true, lives: time.Second, err: odd.err}, {up: true, lives: 3 * time.Second, err: odd.err}, off}, "[1ms 2ms 4ms 1ms 1s]", ""},
 		{"restarted", here, []session{hour, off, off, hour}, "[1ms 500ms 1s 1ms]", "connecting connected waiting waiting waiting connected waiting"},
 		{"restarted often is not kicked", here, []session{second, off, second, off, second, off, second, off}, "[1ms 500ms 1ms 500ms 1ms 500ms 1ms 500ms]", ""},
 		{"restarted, and it ended while it let us in", here, []session{second, reset, second, reset, second, reset, second}, "[1ms 500ms 1ms 500ms 1ms 500ms 1ms]", ""},
@@ -142,7 +141,7 @@ func TestBackoff(t *testing.T) {
 		{"kicked for good", here, []session{hour, second, second, second, second, second, second, second},
 			"[1ms 1ms 1m0s 1ms 2m0s 1ms 4m0s 1ms]", "connecting connected waiting connected waiting connected kicked connected waiting connected kicked connected waiting connected kicked connected waiting"},
 		{"the wait does not grow for ever", here, times(13, second), "[1ms 1ms 1m0s 1ms 2m0s 1ms 4m0s 1ms 8m0s 1ms 10m0s 1ms 10m0s]", ""},
-		{"kicked, and the phone restarted before it is asked again", here, []session{second, second, second, second, off, second, second}, "[1ms 1ms 1m0s 1ms 500ms 1ms 1ms]", ""},
+		{"kicked, and the phone restarted before it is asked again", here, []session{second, second, second, second, off, second, second, second}, "[1ms 1ms 1m0s 1ms 500ms 1ms 1ms 1m0s]", ""},
 		{"kicked, then alone again", here, []session{second, second, second, hour, second}, "[1ms 1ms 1m0s 1ms 1ms]", ""},
 		{"closed often, many clients", Traits{Local: true}, append(times(4, second), off, off), "[500ms 500ms 500ms 500ms 1s 1.5s]", ""},
 		{"told that it was replaced", Traits{}, []session{replaced, replaced}, "[1m0s 1m0s]", "connecting connected kicked connected kicked"},
@@ -278,31 +277,30 @@ func (s scripted) Session(ctx context.Context, r *Reporter) error { return s.ses
 // TestWake: after the computer has slept, a connection to
 // another computer is renewed and a wait ends.
 func TestWake(t *testing.T) {
-	for name, off := range map[string]bool{"elsewhere": false, "waiting": true} {
-		begun := make(chan struct{})
-		ctx, cancel := context.WithCancel(t.Context())
-		wake, ended := make(chan struct{}), make(chan struct{})
-		l := newLink(Config{Wake: wake, Receive: func(call.Event) error { return nil }}, scripted{session: func(ctx context.Context, r *Reporter) error {
-			begun <- struct{}{}
-			if off {
-				return NotRunningError(errors.New("refused"))
+	for _, off := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			wake := make(chan struct{}, 1)
+			ctx, cancel := context.WithCancel(t.Context())
+			sessions, began := 0, time.Now()
+			Run(ctx, Config{Wake: wake, StateChanged: func(s State) {
+				if s.Phase == Connected || s.Phase == Waiting {
+					wake <- struct{}{}
+				}
+			}}, scripted{session: func(ctx context.Context, r *Reporter) error {
+				if sessions++; sessions == 20 {
+					cancel()
+				}
+				if off {
+					return NotRunningError(errors.New("refused"))
+				}
+				r.Up()
+				<-ctx.Done()
+				return ctx.Err()
+			}})
+			if waited := time.Since(began); sessions != 20 || waited > 0 {
+				t.Errorf("off: %v, %d sessions, waited %v", off, sessions, waited)
 			}
-			r.Up()
-			<-ctx.Done()
-			return ctx.Err()
-		}})
-		l.jitter = func(time.Duration) time.Duration { return time.Hour }
-		go func() {
-			defer close(ended)
-			l.run(ctx)
-		}()
-		<-begun
-		for range 20 {
-			wake <- struct{}{}
-			must.Receive(t, begun, "another session of "+name)
-		}
-		cancel()
-		<-ended
+		})
 	}
 }
 

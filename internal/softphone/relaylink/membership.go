@@ -20,6 +20,7 @@ import (
 
 	"wiebelt/internal/relay/certificates"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/text"
 )
@@ -70,10 +71,7 @@ func parseMembership(s string) (m membership, err error) {
 	return m, nil
 }
 
-func (m membership) encode() (string, error) {
-	b, err := json.Marshal(m)
-	return string(b), err
-}
+func (m membership) encode() string { return string(exchangelink.EncodeJSON(m)) }
 
 // joinTime limits how long joining may take.
 const joinTime = 15 * time.Second
@@ -102,9 +100,7 @@ func Join(ctx context.Context, address, code, fingerprint string) (stored string
 	if m.Joined, err = requestJoin(ctx, at.String()+"/join", wire.JoinRequest{Code: code, Key: key}, fingerprint); err != nil {
 		return "", err
 	}
-	if stored, err = m.encode(); err != nil {
-		return "", err
-	}
+	stored = m.encode()
 	if _, err := parseMembership(stored); err != nil {
 		return "", text.Errorf(text.RelayJoinOther)
 	}
@@ -121,11 +117,7 @@ var refusals = map[int]text.Key{
 func requestJoin(ctx context.Context, to string, asked wire.JoinRequest, fingerprint string) (wire.Joined, error) {
 	ctx, cancel := context.WithTimeout(ctx, joinTime)
 	defer cancel()
-	question, err := json.Marshal(asked)
-	if err != nil {
-		return wire.Joined{}, err
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(question))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(exchangelink.EncodeJSON(asked)))
 	if err != nil {
 		return wire.Joined{}, text.Errorf(text.RelayJoinAddress)
 	}
@@ -199,10 +191,7 @@ func (p *Phone) renew(ctx context.Context, s *session) {
 	}
 	next := s.membership
 	next.Token, next.URLs = answer.Token, answer.URLs
-	stored, err := next.encode()
-	if err != nil {
-		return
-	}
+	stored := next.encode()
 	if m, err := parseMembership(stored); err == nil && p.account.StoreSecret(ctx, stored) == nil {
 		s.Token = m.Token
 	}

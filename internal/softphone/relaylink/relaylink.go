@@ -8,7 +8,6 @@ package relaylink
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -364,10 +363,7 @@ func sameReport(known, e call.Event) bool {
 func (s *session) ask(ctx context.Context, about wire.Topic, question any, limit time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	b, err := json.Marshal(question)
-	if err != nil {
-		return nil, err
-	}
+	b := exchangelink.EncodeJSON(question)
 	inbox := s.NewInbox()
 	answers, err := s.SubscribeSync(inbox)
 	if err != nil {

@@ -124,7 +124,7 @@ func newDeskUntil(t *testing.T, r *relay, until time.Time) *desk {
 	d.public = must.Get(pair.PublicKey())(t)
 	token := must.Get(r.authority.UserToken("anna", d.public, until))(t)
 	seed := must.Get(pair.Seed())(t)
-	stored := must.Get(membership{Joined: wire.Joined{V: 1, Site: site, User: "anna", URLs: []string{r.url()}, Token: token}, Seed: string(seed)}.encode())(t)
+	stored := membership{Joined: wire.Joined{V: 1, Site: site, User: "anna", URLs: []string{r.url()}, Token: token}, Seed: string(seed)}.encode()
 	d.stored.Store(&stored)
 	return d
 }

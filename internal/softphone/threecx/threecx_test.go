@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
-
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
@@ -254,7 +252,7 @@ func TestExpired(t *testing.T) {
 	}
 	// A token that the exchange has forgotten is tried, and then replaced.
 	x.With(func() { x.Tokens.Valid = nil })
-	x.EachSocket(func(c *websocket.Conn) { c.NetConn().Close() })
+	x.EachSocket(linktest.Cut)
 	for refused := false; !refused; {
 		s := w.Until(link.Waiting)
 		w.Wake <- struct{}{}

@@ -3,7 +3,6 @@ package xelion
 import (
 	"context"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -17,29 +16,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// example is a story of messages with the resulting reports, as in testdata: one message
-// per line, a report after a ">", and a dot where a message that we sent is echoed.
-type example struct {
-	name        string
-	lines, want []string
-}
-
-func examples(t testing.TB) (all []example) {
-	t.Helper()
-	b := must.Get(os.ReadFile("testdata/messages.txt"))(t)
-	for line := range strings.Lines(string(b)) {
-		line = strings.TrimSpace(line)
-		switch name, ok := strings.CutPrefix(line, "== "); {
-		case ok:
-			all = append(all, example{name: name})
-		case strings.HasPrefix(line, "> "):
-			all[len(all)-1].want = append(all[len(all)-1].want, line[2:])
-		case line != "":
-			all[len(all)-1].lines = append(all[len(all)-1].lines, line)
-		}
-	}
-	return all
-}
+// examples are in testdata; a dot stands for a message that we sent and that is echoed.
+func examples(t testing.TB) []linktest.Example { return linktest.Examples(t, "messages.txt") }
 
 // feed runs f with a session without a connection, and returns what it reported.
 func feed(t testing.TB, f func(*session)) []call.Event {
@@ -62,13 +40,12 @@ func (s *session) back() {
 
 // TestMessages: every message yields the reports beside it.
 func TestMessages(t *testing.T) {
-	n := 0
 	for _, e := range examples(t) {
-		t.Run(e.name, func(t *testing.T) {
+		t.Run(e.Name, func(t *testing.T) {
 			var got []string
 			for _, event := range feed(t, func(s *session) {
-				for _, l := range e.lines {
-					if n++; l == "." {
+				for _, l := range e.Messages {
+					if l == "." {
 						s.back()
 					} else {
 						s.message([]byte(l))
@@ -78,13 +55,10 @@ func TestMessages(t *testing.T) {
 			}) {
 				got = append(got, linktest.Say(event))
 			}
-			if !slices.Equal(got, e.want) {
-				t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(e.want, "\n  "))
+			if !slices.Equal(got, e.Want) {
+				t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(e.Want, "\n  "))
 			}
 		})
-	}
-	if n < 60 {
-		t.Errorf("%d messages", n)
 	}
 }
 
@@ -95,7 +69,7 @@ func TestOrders(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		var lines []string
 		for range rapid.IntRange(1, 3).Draw(r, "stories") {
-			lines = append(lines, rapid.SampledFrom(all).Draw(r, "story").lines...)
+			lines = append(lines, rapid.SampledFrom(all).Draw(r, "story").Messages...)
 		}
 		lines = append(lines, lines[:rapid.IntRange(0, len(lines)).Draw(r, "doubled")]...)
 		rnd := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 7))
@@ -148,7 +122,7 @@ func hostile(t testing.TB, n int) []string {
 	}
 	var seeds []string
 	for _, e := range examples(t)[:12] {
-		for _, l := range e.lines {
+		for _, l := range e.Messages {
 			if l != "." {
 				seeds = append(seeds, l)
 			}
@@ -189,7 +163,7 @@ func FuzzMessage(f *testing.F) {
 		}
 	}
 	for _, e := range examples(f) {
-		f.Add([]byte(strings.Join(e.lines, "\n")))
+		f.Add([]byte(strings.Join(e.Messages, "\n")))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		events := feed(t, func(s *session) {
