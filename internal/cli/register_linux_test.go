@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/native/register"
 	"wiebelt/internal/testutil/instancetest"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/text"
 )
 
 // desktop returns an empty home folder and profile, with the desktop's variables set.
@@ -29,19 +30,6 @@ func desktop(t *testing.T) (home, profile string) {
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
 	t.Setenv("XDG_DATA_DIRS", filepath.Join(home, "system"))
 	return home, filepath.Join(home, "profile")
-}
-
-// TestUnregister checks that the list of defaults goes too if nothing else is in it.
-func TestUnregister(t *testing.T) {
-	home, profile := desktop(t)
-	for _, command := range []string{"register", "unregister"} {
-		if exits(t, 0, "", command, "--profile", profile).out == "" {
-			t.Fatalf("%s: nothing is said", command)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(home, "config", "mimeapps.list")); err == nil {
-		t.Error("an empty list is left")
-	}
 }
 
 // TestForgetEverything removes everything of a user's Wiebelt and nothing
@@ -167,7 +155,7 @@ func TestRegisterRepair(t *testing.T) {
 	if _, err := os.Stat(list); err == nil {
 		t.Fatal("repairing nothing registered something")
 	}
-	exits(t, 0, "", "register", "--profile", profile)
+	exits(t, 0, "", "register", "--profile", profile).says(text.English.T(text.RegisterDone))
 	repair("Nothing that was registered before is lost.\n")
 	must.Do(t, os.WriteFile(list, []byte("[Default Applications]\nx-scheme-handler/wiebelt=other.desktop;\nx-scheme-handler/tel=phone.desktop;\n"), 0o600))
 	must.Do(t, os.RemoveAll(filepath.Join(home, "share", "applications")))
@@ -178,7 +166,7 @@ func TestRegisterRepair(t *testing.T) {
 	must.Do(t, os.Remove(start))
 	repair("registered again: Start\n")
 	// Registrations removed on purpose do not count as lost.
-	exits(t, 0, "", "unregister", "--profile", profile)
+	exits(t, 0, "", "unregister", "--profile", profile).says(text.English.T(text.RegisterGone))
 	repair("Nothing that was registered before is lost.\n")
 	if _, err := os.Stat(start); err == nil {
 		t.Error("what was taken back came back")

@@ -58,16 +58,19 @@ func (e *exam) settings(context.Context) []finding {
 	if e.SettingsTimedOut {
 		return []finding{timedOut(loadTimeout)}
 	}
-	var all []finding
-	wrong := e.problems(settings.User)
+	if all := listed(e.problems(settings.User), settingsFindings); all != nil {
+		return all
+	}
+	return oneFinding(OK, "settings.ok")
+}
+
+// listed lists mistakes, and counts those beyond maxLines.
+func listed(wrong []settings.Problem, describe func(settings.Problem) []finding) (all []finding) {
 	for i, p := range wrong {
 		if i == maxLines {
 			return append(all, countFinding(Warn, "settings.more", len(wrong)-maxLines)...)
 		}
-		all = append(all, settingsFindings(p)...)
-	}
-	if len(all) == 0 {
-		return oneFinding(OK, "settings.ok")
+		all = append(all, describe(p)...)
 	}
 	return all
 }
@@ -102,23 +105,17 @@ func (e *exam) policy(context.Context) []finding {
 }
 
 func policyFindings(wrong []settings.Problem, keys int, file, managed bool) []finding {
-	var all []finding
-	for i, p := range wrong {
-		if i == maxLines {
-			all = append(all, countFinding(Warn, "settings.more", len(wrong)-maxLines)...)
-			break
-		}
+	all := listed(wrong, func(p settings.Problem) []finding {
 		switch p.Kind {
 		case settings.Untrusted:
-			all = append(all, oneFinding(Fail, "policy.untrusted")...)
+			return oneFinding(Fail, "policy.untrusted")
 		case settings.Unreadable:
-			all = append(all, oneFinding(Fail, "policy.unreadable")...)
+			return oneFinding(Fail, "policy.unreadable")
 		case settings.BadSyntax:
-			all = append(all, oneFinding(Fail, "policy.syntax", p.Line)...)
-		default:
-			all = append(all, oneFinding(Fail, "policy.key", placeOf(p))...)
+			return oneFinding(Fail, "policy.syntax", p.Line)
 		}
-	}
+		return oneFinding(Fail, "policy.key", placeOf(p))
+	})
 	if slices.ContainsFunc(wrong, func(p settings.Problem) bool { return p.StrictestApplies }) {
 		all = append(all, oneFinding(Fail, "policy.closed")...)
 	}

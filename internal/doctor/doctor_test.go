@@ -465,15 +465,3 @@ func in(id string, l text.Language, lines []finding) []Check {
 	}
 	return all
 }
-
-// TestManyMistakes checks that many mistakes are not all listed but are counted.
-func TestManyMistakes(t *testing.T) {
-	toml := "[card]\n"
-	for i := range 23 {
-		toml += "k" + strings.Repeat("x", i) + " = 1\n"
-	}
-	got := in("settings", text.English, examined(t, toml).settings(t.Context()))
-	if len(got) != maxLines+1 || got[0].Message != "settings.toml: there is no card.k (line 2)." || got[maxLines].Message != "And 3 more mistakes in the settings." {
-		t.Errorf("%d lines: %+v", len(got), got)
-	}
-}
