@@ -230,7 +230,10 @@ func (r *Rules) formatNational(p numbering.Number) (shown, copied string) {
 // formatDutch formats a Dutch number: area or service code, then pairs, after a group of
 // three if the count is odd.
 func formatDutch(d string) string {
-	area := areaLength(d) // shorter than any number
+	area := areaLength(d)
+	if area >= len(d) {
+		return d
+	}
 	return d[:area] + " " + groupPairs(d[area:])
 }
 
@@ -240,7 +243,7 @@ func areaLength(d string) int {
 		return 2
 	case strings.HasPrefix(d, "0800"), strings.HasPrefix(d, "0900"), strings.HasPrefix(d, "0906"), strings.HasPrefix(d, "0909"), strings.HasPrefix(d, "0676"):
 		return 4
-	case threeDigitArea[d[:3]]:
+	case len(d) >= 3 && threeDigitArea[d[:3]]:
 		return 3
 	}
 	return 4
@@ -258,7 +261,7 @@ var threeDigitArea = map[string]bool{
 
 func groupPairs(s string) string {
 	var b strings.Builder
-	if len(s)%2 == 1 {
+	if len(s)%2 == 1 && len(s) >= 3 {
 		b.WriteString(s[:3])
 		s = s[3:]
 	}
