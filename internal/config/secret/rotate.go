@@ -170,14 +170,28 @@ func NoteAnswer(ctx context.Context, s Store, ref Ref, secret string, accepted b
 	}
 	r.mu.Unlock()
 	if !accepted {
-		_, err := r.Store.Get(ctx, ref)
-		return err == nil
+		old, err := r.Store.Get(ctx, ref)
+		return err == nil && old != secret
 	}
-	// In this order there is always a working one.
-	if r.Store.Set(ctx, ref, secret) == nil {
-		_ = r.Store.Delete(ctx, ref.next()) // if it stays, the next success deletes it
-	}
+	r.takeOver(ctx, ref, secret)
 	return false
+}
+
+// takeOver replaces the old secret by the new one, unless somebody has replaced both, or
+// another program has done so. A still newer one stays beside it.
+func (r *rotatingStore) takeOver(ctx context.Context, ref Ref, secret string) {
+	next, err := r.Store.Get(ctx, ref.next())
+	if err == nil { // in this order there is always a working one
+		err = r.Store.Set(ctx, ref, secret)
+		if err == nil && next == secret {
+			_ = r.Store.Delete(ctx, ref.next()) // if it stays, the next success deletes it
+		}
+	}
+	if err == nil || errors.Is(err, ErrNotSet) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.lastReturned, ref)
+	}
 }
 
 // activate makes a resting new secret usable at once, because the hub has refused the old

@@ -79,6 +79,18 @@ func rotation(t *testing.T, s Store) {
 	if _, err := s.(*rotatingStore).Store.Get(ctx, ref.next()); !errors.Is(err, ErrNotSet) {
 		t.Errorf("still waiting: %v", err)
 	}
+	// From then on it is the old one, whatever the hub answers.
+	if NoteAnswer(ctx, s, ref, "second", false) {
+		t.Error("the only secret is sent twice")
+	}
+	if len(s.(*rotatingStore).lastReturned) > 0 {
+		t.Error("the store is written at every success")
+	}
+	renew("third", true, false)
+	if NoteAnswer(ctx, s, ref, "second", true) {
+		t.Error("again after a success")
+	}
+	at("third", IsWaiting)
 
 	// A third one before the second was used: the waiting one is tried first.
 	renew("third", true, true)
@@ -91,8 +103,19 @@ func rotation(t *testing.T, s Store) {
 	if v, _ := s.(*rotatingStore).Store.Get(ctx, ref); v != "third" {
 		t.Errorf("%q is kept", v)
 	}
+	// The fourth works after all: the fifth goes on waiting.
+	if NoteAnswer(ctx, s, ref, "fourth", true) {
+		t.Error("again after a success")
+	}
+	at("fifth", IsWaiting)
+	if v, _ := s.(*rotatingStore).Store.Get(ctx, ref); v != "fourth" {
+		t.Errorf("%q is kept", v)
+	}
 	// Set is final, and a deletion removes everything.
 	must.Do(t, s.Set(ctx, ref, "sixth"))
+	if NoteAnswer(ctx, s, ref, "fifth", true) {
+		t.Error("again after a success")
+	}
 	at("sixth", IsSet)
 	renew("seventh", true, false)
 	at("seventh", IsWaiting)
