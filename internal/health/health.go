@@ -261,7 +261,8 @@ func (j assessment) hub() (r Report, wrong bool) {
 
 // needsAdmin reports whether a failure lasts until an administrator acts.
 func needsAdmin(f contact.Failure) bool {
-	return !slices.Contains([]contact.Failure{contact.NoNetwork, contact.ConnectionRefused, contact.HubError, contact.HubSlow, contact.ClockWrong}, f)
+	return !slices.Contains([]contact.Failure{contact.SecretUnreadable, contact.NoNetwork, contact.ConnectionRefused,
+		contact.HubError, contact.HubSlow, contact.ClockWrong}, f)
 }
 
 func midnight(t time.Time) time.Time {

@@ -9,7 +9,6 @@ package fromsettings
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"wiebelt/internal/config/profile"
@@ -38,17 +37,25 @@ func HubConfig(dirs profile.Dirs, h settings.Hub) (cfg hub.Config, err error) {
 	if err != nil {
 		return cfg, text.Errorf(text.OutputNotSetUp, err)
 	}
-	cfg.Secret = func(ctx context.Context) (string, error) {
-		v, err := store.Get(ctx, ref)
-		if errors.Is(err, secret.ErrNoRight) {
-			err = &contact.LookupError{Failure: contact.SecretNotForUser, Detail: strings.TrimSpace("group " + secret.MachineReaders())}
-		}
-		return v, err
-	}
+	cfg.Secret = hubSecret(store, ref)
 	cfg.OnSecretResult = func(ctx context.Context, value string, accepted bool) bool {
 		return secret.NoteAnswer(ctx, store, ref, value, accepted)
 	}
 	return cfg, nil
+}
+
+// hubSecret reads the secret. What may pass by itself is no fault of the set-up.
+func hubSecret(store secret.Store, ref secret.Ref) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		v, err := store.Get(ctx, ref)
+		switch state := secret.StateOf(err); state {
+		case secret.NoRight:
+			err = &contact.LookupError{Failure: contact.SecretNotForUser, Detail: strings.TrimSpace("group " + secret.MachineReaders())}
+		case secret.Locked, secret.Unanswered, secret.Failed:
+			err = &contact.LookupError{Failure: contact.SecretUnreadable, Detail: "store: " + string(state)}
+		}
+		return v, err
+	}
 }
 
 // Links returns the deep links that may be opened for a hub's address; none if

@@ -10,7 +10,8 @@ type Failure string
 // error codes of "wiebelt lookup --json".
 const (
 	NotSetUp            Failure = "not_set_up"
-	SecretNotForUser    Failure = "secret_no_right" // the computer's secret is not for this user
+	SecretNotForUser    Failure = "secret_no_right"   // the computer's secret is not for this user
+	SecretUnreadable    Failure = "secret_unreadable" // for now: its store is locked or does not answer
 	NoNetwork           Failure = "no_network"
 	NameNotResolved     Failure = "name_not_resolved"
 	ConnectionRefused   Failure = "connection_refused"

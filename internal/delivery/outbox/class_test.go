@@ -117,7 +117,8 @@ func TestFailuresBeforeTheRequest(t *testing.T) {
 		contact.CredentialsRefused: CredentialsRefused, contact.ScopeRefused: Forbidden, contact.ProxyLogin: ProxyLogin,
 		contact.CertificateUnknown: Certificate, contact.CertificateExpired: Certificate, contact.CertificateMismatch: Certificate, contact.ClockWrong: Certificate,
 		contact.NotSetUp: NotSetUp, contact.SecretNotForUser: NotSetUp,
-		contact.NoNetwork: "", contact.NameNotResolved: "", contact.ConnectionRefused: "", contact.TLSFailed: "", contact.ProxyFailed: "",
+		contact.SecretUnreadable: "",
+		contact.NoNetwork:        "", contact.NameNotResolved: "", contact.ConnectionRefused: "", contact.TLSFailed: "", contact.ProxyFailed: "",
 		contact.HubSlow: "", contact.HubError: "", contact.NotUnderstood: "",
 	} {
 		want := outcome{class: classHold, reason: held}
