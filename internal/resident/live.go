@@ -21,13 +21,16 @@ import (
 	"wiebelt/internal/hub"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/sleepwatch"
-	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
 )
 
 // lookEvery is how often everything without change notifications is checked: nothing else
 // wakes an idle resident. A policy must take effect within 15 seconds.
 const lookEvery = 12 * time.Second
+
+// replaceTime is how long a program may take to replace that file or the policy, during which
+// there is none.
+const replaceTime = time.Second
 
 // settleTime is how long a program may take to write the settings file.
 const settleTime = 50 * time.Millisecond
@@ -74,7 +77,7 @@ func (r *Resident) followSettings(ctx context.Context) {
 		defer reading.Wait()
 		defer file.Close()
 	}
-	var written <-chan time.Time
+	var written, replacing <-chan time.Time
 	for {
 		if file != nil { // replacing the file makes it another one
 			_ = file.Add(settings.Path(r.o.Dirs))
@@ -92,18 +95,41 @@ func (r *Resident) followSettings(ctx context.Context) {
 				r.deliveries.TriggerCheck()
 			}
 		case <-r.reread:
+		case <-replacing:
+			replacing = nil
+			r.reload(ctx, true)
+			continue
 		}
 		if slept := clock.Check(lookEvery); slept != 0 {
 			r.resumed(slept)
 		}
-		if print := fingerprint(r.o.Dirs, r.settings()); print != r.fingerprint {
-			next, _ := settings.Load(r.o.Dirs)
-			r.fingerprint = print
-			r.apply(ctx, next)
-		} else if r.sources.retry(r.settings()) {
-			r.refresh()
+		if !r.reload(ctx, false) {
+			continue
+		}
+		if replacing == nil {
+			replacing = time.After(replaceTime)
 		}
 	}
+}
+
+// reload applies the files if they differ, or if something in them could not be read before.
+// missed is that of Settings.Reload: it is not yet known whether they do.
+func (r *Resident) reload(ctx context.Context, gone bool) (missed bool) {
+	was, print := r.settings(), fingerprint(r.o.Dirs, r.settings())
+	if print != r.fingerprint || gone || was.Unreadable() {
+		switch next, missed := was.Reload(r.o.Dirs, gone); {
+		case missed:
+			return true
+		case print != r.fingerprint || !reflect.DeepEqual(was, next):
+			r.fingerprint = print
+			r.apply(ctx, next)
+			return false
+		}
+	}
+	if r.sources.retry(was) {
+		r.refresh()
+	}
+	return false
 }
 
 // fingerprint changes with every file that followSettings follows.
@@ -146,18 +172,28 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	if same {
 		r.sources.wake(false)
 	}
-	if old.History != next.History {
-		if err := r.store.Configure(ctx, history.Keep(next.History.Keep), next.History.Days); err != nil {
-			r.o.Log.Error("the history does not follow its settings", "why", err)
-		}
-	}
-	r.choices.Configure(next.History.Choices)
+	r.keepOf(ctx, old, next)
 	r.deliveries.SettingsChanged(next)
 	r.cards.Set(r.cardConfig())
 	r.sources.apply(next)
 	r.o.Log.Info("settings are in effect", "problems", len(next.Problems()))
 	r.refresh()
 	r.windows.Send(windowapi.KindWelcome, r.welcome(""))
+}
+
+// keepOf applies what is kept of calls and choices.
+func (r *Resident) keepOf(ctx context.Context, old, next *settings.Settings) {
+	wasKeep, wasDays := fromsettings.HistoryKeep(old)
+	if keep, days := fromsettings.HistoryKeep(next); keep != wasKeep || days != wasDays {
+		if err := r.store.Configure(ctx, keep, days); err != nil {
+			r.o.Log.Error("the history does not follow its settings", "why", err)
+		}
+	}
+	if fromsettings.ChoicesPaused(next) {
+		r.choices.Pause()
+	} else {
+		r.choices.Configure(next.History.Choices)
+	}
 }
 
 // needsNewClient reports whether the hub needs another client: its settings differ or, if no

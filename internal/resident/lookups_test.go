@@ -128,6 +128,24 @@ func missedCall() history.Entry {
 		Matches:        1, Outcome: history.OutcomeFound, Result: history.ResultMissed}
 }
 
+// TestUnreadablePolicy: what a policy hides because it cannot be read is there again afterwards.
+func TestUnreadablePolicy(t *testing.T) {
+	d := newDesktop(t)
+	id := d.put(missedCall())
+	d.choices.SetChoice("+31207650022", "c-vries")
+	path := filepath.Join(t.TempDir(), settings.PolicyFile)
+	must.Do(t, os.WriteFile(path, []byte("[\x00h\x00"), 0o600))
+	strict, _ := settings.CheckPolicy(path)
+	for _, change := range []struct{ from, to *settings.Settings }{{d.set, strict}, {strict, d.set}} {
+		d.keepOf(t.Context(), change.from, change.to)
+		_, err := d.store.Get(t.Context(), id)
+		_, chosen := d.choices.LastChoice("+31207650022")
+		if chosen != (change.to == d.set) || (err == nil) != chosen || d.store.Missed() > 0 != chosen {
+			t.Errorf("kept %q: %v, %d missed, chosen %v", change.to.History.Keep, err, d.store.Missed(), chosen)
+		}
+	}
+}
+
 // TestHistoryState checks that the status describes the state of the history, and
 // what happened to it until it was read.
 func TestHistoryState(t *testing.T) {

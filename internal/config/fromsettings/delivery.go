@@ -19,7 +19,9 @@ func OutboxFolder(d profile.Dirs) string { return filepath.Join(d.State, "outbox
 // DeliveryPolicy returns how an outbox treats its files.
 func DeliveryPolicy(s *settings.Settings) outbox.Policy {
 	d := s.Delivery
-	return outbox.Policy{Uncertain: d.Uncertain, Duplicate: d.Duplicate, ItemsPerRequest: d.ItemsPerRequest, KeepSent: d.KeepSent, KeepRefused: d.KeepRefused}
+	return outbox.Policy{Uncertain: d.Uncertain, Duplicate: d.Duplicate, ItemsPerRequest: d.ItemsPerRequest,
+		KeepSent: d.KeepSent, KeepRefused: d.KeepRefused,
+		KeepAll: s.Unsure("delivery.keep_sent") || s.Unsure("delivery.keep_refused")}
 }
 
 // Senders holds the delivery clients, one per message box. They are separate from those of

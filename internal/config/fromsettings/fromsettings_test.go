@@ -17,6 +17,7 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/nettest"
 	"wiebelt/internal/text"
@@ -168,6 +169,44 @@ func TestLinksSayWhy(t *testing.T) {
 	var refusal *link.Refusal
 	if !errors.As(err, &refusal) || link.CauseOf(err) != link.CauseSecretStore {
 		t.Errorf("a locked store: %v", err)
+	}
+	if _, err := hubSecret(shut{}, secret.Ref{})(t.Context()); contact.FailureOf(err) != contact.SecretUnreadable {
+		t.Errorf("a locked store is %q", contact.FailureOf(err))
+	}
+}
+
+// TestUnreadableDeletesNothing: what is off, or too old, only because a file cannot be read
+// stays where it is.
+func TestUnreadableDeletesNothing(t *testing.T) {
+	type kept struct {
+		keep          history.Keep
+		days          int
+		paused, spool bool
+	}
+	const utf16 = "[\x00h\x00"
+	for name, c := range map[string]struct {
+		user, policy string
+		want         kept
+	}{
+		"nothing set":                {"", "", kept{history.KeepFull, 7, false, false}},
+		"off by the policy":          {"", "[history]\nkeep = \"off\"\nchoices = false\n", kept{history.KeepOff, 7, false, false}},
+		"a policy in UTF-16":         {"", utf16, kept{history.KeepPaused, history.AllDays, true, true}},
+		"a policy with one mistake":  {"", "[history]\nkeep = \"numbers\"\nwhat is this", kept{history.KeepNumbers, history.AllDays, true, true}},
+		"days of the policy in text": {"", "[history]\ndays = \"30\"\n", kept{history.KeepFull, history.AllDays, false, false}},
+		"a user's file in UTF-16":    {utf16, "", kept{history.KeepPaused, history.AllDays, true, true}},
+		"a user's days mistyped":     {"[history]\ndays = 9O\n", "", kept{history.KeepFull, history.AllDays, false, false}},
+		"off by the user":            {"[history]\nkeep = \"off\"\n", "", kept{history.KeepOff, 7, false, false}},
+	} {
+		s, _ := settings.Parse(c.user)
+		if c.policy != "" {
+			path := filepath.Join(t.TempDir(), settings.PolicyFile)
+			must.Do(t, os.WriteFile(path, []byte(c.policy), 0o600))
+			s, _ = settings.CheckPolicy(path)
+		}
+		keep, days := HistoryKeep(s)
+		if got := (kept{keep, days, ChoicesPaused(s), DeliveryPolicy(s).KeepAll}); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
 	}
 }
 

@@ -36,7 +36,7 @@ type Entry struct {
 	Audience                 Audience
 
 	def    any
-	strict any // value if a policy's setting is unreadable; nil means the default
+	strict any // value if a setting is unreadable, see applyStrictest; nil means the default
 	get    func(*Settings) any
 	set    func(*Settings, any)
 	read   func(raw any) (any, *rejection) // from a file's or Go's value to the field's type
@@ -322,7 +322,7 @@ func (e *Entry) typed(s string) any {
 
 // Defaults returns the settings of a user who set nothing.
 func Defaults() *Settings {
-	s := &Settings{sources: map[string]Source{}, places: map[string]string{}}
+	s := &Settings{origins: origins{sources: map[string]Source{}, places: map[string]string{}, unsure: map[string]bool{}}}
 	for i := range table {
 		table[i].set(s, table[i].def)
 	}

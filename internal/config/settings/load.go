@@ -39,14 +39,42 @@ const (
 // has set nothing, and where something is wrong the default applies and a Problem describes
 // it. The problems are those of Settings.Problems.
 func Load(dirs profile.Dirs) (*Settings, []Problem) {
+	s := fromLayers(userLayer(dirs))
+	return s, s.Problems()
+}
+
+// Reload reads the settings of a profile again. What the user's file said before stays in
+// force while it cannot be read. If missed, everything does, since that file or the policy is
+// missing or empty: that is how programs replace a file. gone says that it has been so for
+// longer than that takes.
+func (s *Settings) Reload(dirs profile.Dirs, gone bool) (next *Settings, missed bool) {
+	user := userLayer(dirs)
+	userGone := user.problems == nil && len(user.tree) == 0 && len(s.user) > 0
+	if !gone && (userGone || s.policyGone()) {
+		return s, true
+	}
+	if user.tree == nil {
+		user.tree = s.user
+	}
+	return fromLayers(user), false
+}
+
+// userLayer reads the user's file; its tree is nil if that is impossible.
+func userLayer(dirs profile.Dirs) layer {
+	l := layer{source: User}
+	l.load(readFile(Path(dirs)))
+	return l
+}
+
+// fromLayers returns the settings of a user, and of the policy.
+func fromLayers(user layer) *Settings {
 	s := Defaults()
-	user := layer{source: User}
-	user.load(readFile(Path(dirs)))
+	s.user = user.tree
 	for _, l := range append([]layer{user}, policies()...) { // weakest first
 		s.apply(l)
 	}
 	s.lockHub()
-	return s, s.Problems()
+	return s
 }
 
 // Parse reads settings from text, as if it were the user's file and the only source.
@@ -126,6 +154,7 @@ func (l *layer) load(b []byte, err error) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		l.tree = map[string]any{}
 	case err != nil:
 		l.setFileProblem(Unreadable, err)
 	default:
@@ -224,7 +253,7 @@ func (l *layer) parse(src string) {
 			lines[i] = "\n"
 		}
 	}
-	l.problems = append(l.problems, Problem{Kind: Unreadable, Source: l.source, Expected: "too much of it is wrong; the defaults hold"})
+	l.problems = append(l.problems, Problem{Kind: Unreadable, Source: l.source, Expected: "too much of it is wrong"})
 }
 
 // badLines returns which lines to skip for an error on a line: that one, or, if it is a
@@ -260,6 +289,7 @@ func (s *Settings) apply(l layer) {
 			if v, ok := e.parse(raw, report); ok {
 				e.set(s, v)
 				s.recordSource(key, l)
+				delete(s.unsure, key)
 			}
 			continue
 		}

@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"reflect"
 	"slices"
@@ -415,6 +417,61 @@ func TestNoFileAtAll(t *testing.T) {
 		}
 		if err := Set(d, map[string]any{"history.days": 3}); err == nil {
 			t.Errorf("%s: written over", name)
+		}
+	}
+}
+
+// TestReload: a user's file that cannot be read, or is being replaced, changes nothing; at the
+// start the strictest values apply. One that is gone, or readable again, counts.
+func TestReload(t *testing.T) {
+	const good = "[history]\nkeep = \"off\"\ndays = 90\n[[line]]\nnumber = \"0201234567\"\n"
+	for name, spoil := range map[string]func(path string) error{
+		"UTF-16":   func(path string) error { return os.WriteFile(path, []byte("[\x00h\x00"), 0o600) },
+		"too long": func(path string) error { return os.WriteFile(path, make([]byte, maxFile+1), 0o600) },
+		"folder":   func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
+		"unclosed": func(path string) error { return os.WriteFile(path, []byte("[hub]\nclient_id = \"\"\"a\nb\n"), 0o600) },
+		"empty":    func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"missing":  os.Remove,
+	} {
+		d := dirs(t, good)
+		before, _ := Load(d)
+		must.Do(t, spoil(Path(d)))
+		replaced := name == "missing" || name == "empty"
+		s, missed := before.Reload(d, false)
+		for range 2 {
+			if s.History != before.History || len(s.Lines) != 1 || s.Unsure("history.keep") || s.Unreadable() == replaced || missed != replaced {
+				t.Errorf("%s: %+v, problems %v, missed: %v", name, s.History, s.Problems(), missed)
+			}
+			s, missed = s.Reload(d, false)
+		}
+		s, missed = s.Reload(d, true)
+		if (s.History == before.History) == replaced || missed {
+			t.Errorf("%s for good: %+v", name, s.History)
+		}
+		if s, _ := Load(d); (s.History == History{"off", 1, false}) == replaced || s.Unsure("history.keep") == replaced {
+			t.Errorf("%s at the start: %+v", name, s.History)
+		}
+		withPolicy(t, "[history]\nkeep = \"numbers\"\n", nil)
+		if s, _ := Load(d); s.History.Keep != "numbers" || s.Unsure("history.keep") {
+			t.Errorf("%s: the policy does not count", name)
+		}
+		withPolicy(t, "", nil)
+		must.Do(t, os.RemoveAll(Path(d)))
+		must.Do(t, os.WriteFile(Path(d), []byte("[history]\ndays = 30\n"), 0o600))
+		if s, _ = s.Reload(d, false); s.History.Days != 30 || len(s.Lines) != 0 {
+			t.Errorf("%s: mended: %+v", name, s.History)
+		}
+	}
+	for name, err := range map[string]error{"missing": fs.ErrNotExist, "empty": nil} {
+		d := dirs(t, "")
+		withPolicy(t, "[history]\ndays = 90\n", nil)
+		before, _ := Load(d)
+		withPolicy(t, "", err)
+		if s, missed := before.Reload(d, false); s.History.Days != 90 || !missed {
+			t.Errorf("a policy that is %s for a moment: %+v", name, s.History)
+		}
+		if s, missed := before.Reload(d, true); s.History.Days != 7 || missed {
+			t.Errorf("a policy that is %s: %+v", name, s.History)
 		}
 	}
 }

@@ -66,6 +66,16 @@ func policyFile(path string) layer {
 	return l
 }
 
+// policyGone reports whether there is no policy file, or an empty one, any more.
+func (s *Settings) policyGone() bool {
+	path := policyPath()
+	if !slices.Contains(slices.Collect(maps.Values(s.places)), path) {
+		return false
+	}
+	b, err := readMachine(path)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && len(b) == 0
+}
+
 // managedLayer converts the settings of device management into a layer. Groups contain
 // names, [[line]] and [[softphone]] contain "1", "2", …; values are texts, integers or
 // lists of texts, converted to the type of their key.
@@ -181,17 +191,21 @@ func (s *Settings) lockHub() {
 }
 
 // applyStrictest applies the strictest value to each privacy key that a policy sets, or may have
-// meant to set, but that cannot be read.
+// meant to set, but that cannot be read; of a user's file only if nothing of it can be. Every
+// such key is unsure.
 func (s *Settings) applyStrictest(l *layer) {
 	for i, p := range l.problems {
-		if l.source != Policy || p.Kind == Untrusted {
+		if p.Kind == Untrusted || p.Kind == Unreadable && l.tree != nil { // an earlier text holds
 			continue
 		}
 		unknown := p.Kind == Unreadable || p.Kind == BadSyntax && entryOf(table, p.Key) == nil
 		for j := range table {
 			e := &table[j]
-			meant := p.Key == e.Key || (unknown || p.Key == e.Group()) && s.sources[e.Key] != Policy
-			if e.strict == nil || !meant {
+			if p.Key != e.Key && (!unknown && p.Key != e.Group() || s.sources[e.Key] == l.source) {
+				continue
+			}
+			s.unsure[e.Key] = true
+			if e.strict == nil || l.source == User && p.Kind != Unreadable {
 				continue
 			}
 			e.set(s, e.strict)

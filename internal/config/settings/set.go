@@ -63,7 +63,7 @@ func (s *Settings) With(changes map[string]any) (*Settings, error) {
 		return nil, err
 	}
 	next := *s
-	next.sources, next.places = maps.Clone(s.sources), maps.Clone(s.places)
+	next.sources, next.places, next.unsure = maps.Clone(s.sources), maps.Clone(s.places), maps.Clone(s.unsure)
 	for key, v := range wanted {
 		e, source := find(key), User
 		if v == nil {
@@ -71,6 +71,7 @@ func (s *Settings) With(changes map[string]any) (*Settings, error) {
 		}
 		e.set(&next, v)
 		next.sources[key] = source
+		delete(next.unsure, key)
 	}
 	return &next, nil
 }

@@ -9,6 +9,7 @@ package settings
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,9 +35,16 @@ type Settings struct {
 	Log        Log
 	Audit      string // "off", "eventlog"
 
-	sources  map[string]Source
-	places   map[string]string // for keys set by a policy
+	origins
 	problems []Problem
+}
+
+// origins says where the values come from.
+type origins struct {
+	sources map[string]Source
+	places  map[string]string // for keys set by a policy
+	unsure  map[string]bool   // keys of which something could not be read
+	user    map[string]any    // what the user's file says; nil if that was never readable
 }
 
 // Hub is how to reach the hub. Addresses have no trailing slash.
@@ -202,6 +210,15 @@ func (s *Settings) Get(key string) any {
 // Source returns where the value of a key comes from.
 func (s *Settings) Source(key string) Source { return s.sources[key] }
 
+// Unsure reports whether a value only holds because what the user or the policy says of it
+// cannot be read. Nothing that is stored may be deleted on its account.
+func (s *Settings) Unsure(key string) bool { return s.unsure[key] }
+
+// Unreadable reports whether a file as a whole could not be read, which may soon pass.
+func (s *Settings) Unreadable() bool {
+	return slices.ContainsFunc(s.problems, func(p Problem) bool { return p.Kind == Unreadable })
+}
+
 // Problems returns the problems found when the settings were loaded.
 func (s *Settings) Problems() []Problem { return append([]Problem(nil), s.problems...) }
 
@@ -226,7 +243,7 @@ type Problem struct {
 	Key              string // "" if it is the file as a whole
 	Line             int    // from 1; 0 if unknown
 	Expected         string // what is expected, in English
-	StrictestApplies bool   // of a policy: the strictest value applies to its privacy keys
+	StrictestApplies bool   // the strictest value applies to its privacy keys
 }
 
 // Error returns the problem as one line, for the terminal.

@@ -36,14 +36,18 @@ func (b *Outbox) purgeHourly(ctx context.Context) {
 // ended. It never removes items that are undecided or may have been delivered.
 func (b *Outbox) purge(ctx context.Context) error {
 	now := b.o.Now()
-	day := 24 * time.Hour
+	until := func(days int) int64 {
+		if b.policy().KeepAll {
+			return 0
+		}
+		return sqlitefile.Micros(now.Add(-time.Duration(days) * 24 * time.Hour))
+	}
 	var gone []string
 	var rows int64 // rows whose contents were removed
 	err := b.tx(ctx, func(tx *sql.Tx) (err error) {
 		gone, err = sqlitefile.Rows(scanID)(tx.QueryContext(ctx, `UPDATE items SET kept = 0 WHERE kept = 1
 			AND (state = ? AND decided <= ? OR state = ? AND decided <= ?) RETURNING id`,
-			Delivered, sqlitefile.Micros(now.Add(-time.Duration(b.policy().KeepSent)*day)),
-			Refused, sqlitefile.Micros(now.Add(-time.Duration(b.policy().KeepRefused)*day))))
+			Delivered, until(b.policy().KeepSent), Refused, until(b.policy().KeepRefused)))
 		if err != nil {
 			return err
 		}

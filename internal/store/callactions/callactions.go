@@ -84,7 +84,8 @@ func Describe(l text.Language, err error) string {
 
 // withHistory opens the history for do.
 func (c *Calls) withHistory(ctx context.Context, s *settings.Settings, do func(*history.Store) error) error {
-	store, err := history.OpenBeside(ctx, fromsettings.HistoryFile(c.Dirs), history.Keep(s.History.Keep), time.Now)
+	keep, _ := fromsettings.HistoryKeep(s)
+	store, err := history.OpenBeside(ctx, fromsettings.HistoryFile(c.Dirs), keep, time.Now)
 	if err == nil {
 		err = do(store)
 		_ = store.Close() // not urgent: what was written is already safe

@@ -73,7 +73,8 @@ func forgetInFiles(ctx context.Context, dirs profile.Dirs, s *settings.Settings,
 	_, waiting := instance.ForgetCalls(instance.Config{RunDir: dirs.Run}, func(e call.Event) bool {
 		return gone(engine.LastCall{At: e.At, Number: rules.Parse(e.Number, e.Name)})
 	})
-	calls := history.New(fromsettings.HistoryFile(dirs), history.Keep(s.History.Keep), s.History.Days, time.Now)
+	keep, days := fromsettings.HistoryKeep(s)
+	calls := history.New(fromsettings.HistoryFile(dirs), keep, days, time.Now)
 	opened := calls.Begin(ctx)
 	defer calls.Close()
 	chosen := chosencontacts.New(ChoiceParams(dirs, s))
@@ -119,5 +120,5 @@ func ForgetFilter(rules *phone.Rules, m windowapi.Forget, now time.Time) func(en
 // store; without a store, they last until the program ends.
 func ChoiceParams(dirs profile.Dirs, s *settings.Settings) chosencontacts.Params {
 	return chosencontacts.Params{Path: filepath.Join(dirs.State, chosencontacts.FileName), Secrets: secret.Open(s.Hub.SecretStore, dirs),
-		Keep: s.History.Choices, Log: slog.New(slog.DiscardHandler)}
+		Keep: s.History.Choices, Paused: fromsettings.ChoicesPaused(s), Log: slog.New(slog.DiscardHandler)}
 }

@@ -44,6 +44,7 @@ type Params struct {
 	Path    string
 	Secrets secret.Store // nil: in memory only
 	Keep    bool         // setting history.choices
+	Paused  bool         // see Pause
 	Log     *slog.Logger
 }
 
@@ -56,6 +57,7 @@ type Store struct {
 
 	mu         sync.RWMutex // protects what follows; never held while waiting
 	keep       bool
+	paused     bool
 	key        []byte         // nil while unknown
 	choices    map[tag]choice // in the file, or still to be written
 	pendingOps []op           // to apply to choices once there is a key
@@ -81,7 +83,7 @@ type op struct {
 
 // New returns a Store that is empty until Run reads the file.
 func New(p Params) *Store {
-	return &Store{p: p, keep: p.Keep, choices: map[tag]choice{},
+	return &Store{p: p, keep: p.Keep || p.Paused, paused: p.Paused, choices: map[tag]choice{},
 		wake: make(chan struct{}, 1), commands: make(chan func(context.Context)), done: make(chan struct{})}
 }
 
@@ -95,7 +97,7 @@ func (s *Store) LastChoice(number string) (contactID string, ok bool) {
 			c = o.apply(c)
 		}
 	}
-	if time.Since(c.used) >= KeepFor {
+	if s.paused || time.Since(c.used) >= KeepFor {
 		return "", false
 	}
 	return c.contact, true
@@ -117,7 +119,7 @@ func (s *Store) ForgetChoice(number, contactID string) {
 func (s *Store) do(o op) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.keep {
+	if !s.keep || s.paused && o.chose {
 		return
 	}
 	if s.key != nil {
@@ -167,12 +169,20 @@ func oldest(kept map[tag]choice) (at tag) {
 	return at
 }
 
+// Pause is for a setting history.choices that cannot be read: until Configure is called,
+// choices are neither shown nor made, and the existing ones stay.
+func (s *Store) Pause() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keep, s.paused = true, true
+}
+
 // Configure applies the setting history.choices: unwanted choices are forgotten at once,
 // and deleted from disk as soon as Run gets to it.
 func (s *Store) Configure(keep bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.keep = keep; !keep {
+	if s.keep, s.paused = keep, false; !keep {
 		s.clear()
 	}
 	wake.Up(s.wake)

@@ -95,6 +95,47 @@ func TestSwitchedOff(t *testing.T) {
 	})
 }
 
+// TestPaused: as long as it cannot be read whether choices are kept, none is shown or made,
+// and those that there are stay, even if the key seems to be gone.
+func TestPaused(t *testing.T) {
+	in(t, func(t *testing.T, r *fixture) {
+		r.start()
+		r.SetChoice(anna, "c-1")
+		r.SetChoice(piet, "c-2")
+		r.rest()
+		file := r.file()
+		r.Pause()
+		r.is(anna, "")
+		r.SetChoice(anna, "c-3")
+		r.rest()
+		r.Configure(true)
+		r.is(anna, "c-1")
+		r.end()
+		vault := r.vault
+		r.keep, r.paused, r.vault = false, true, newVault() // the store that the settings do not name
+		r.start()
+		r.rest()
+		r.is(anna, "")
+		if err := r.Forget(t.Context(), piet); err == nil {
+			t.Error("forgotten, without the key")
+		}
+		if r.file() != file || r.vault.len() != 0 {
+			t.Errorf("the file: %s, %d keys", r.file(), r.vault.len())
+		}
+		r.end()
+		r.keep, r.paused, r.vault = true, false, vault
+		r.start()
+		r.ForgetChoice(piet, "c-2")
+		r.rest()
+		r.is(anna, "c-1")
+		r.Pause()
+		must.Do(t, r.Forget(t.Context(), anna))
+		r.Configure(true)
+		r.is(anna, "")
+		r.is(piet, "")
+	})
+}
+
 func TestForget(t *testing.T) {
 	in(t, func(t *testing.T, r *fixture) {
 		r.start()

@@ -89,12 +89,12 @@ const (
 // fixture is a profile with a Store that can be stopped and restarted.
 type fixture struct {
 	*Store
-	t     *testing.T
-	path  string
-	vault *vault
-	keep  bool
-	log   bytes.Buffer
-	end   func()
+	t            *testing.T
+	path         string
+	vault        *vault
+	keep, paused bool
+	log          bytes.Buffer
+	end          func()
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -104,7 +104,7 @@ func newFixture(t *testing.T) *fixture {
 }
 
 func (r *fixture) start() {
-	p := Params{Path: r.path, Keep: r.keep, Log: slog.New(slog.NewTextHandler(&r.log, nil))}
+	p := Params{Path: r.path, Keep: r.keep, Paused: r.paused, Log: slog.New(slog.NewTextHandler(&r.log, nil))}
 	if r.vault != nil {
 		p.Secrets = r.vault
 	}

@@ -1,6 +1,7 @@
 package chosencontacts
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -79,12 +80,18 @@ func (s *Store) keeps() bool {
 	return s.keep
 }
 
+func (s *Store) isPaused() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.paused
+}
+
 // needsKey reports whether the key is missing although something needs it. Until
 // something is chosen, the secret store is not used.
 func (s *Store) needsKey() bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.key == nil && s.p.Secrets != nil && !s.file.keepAsIs && len(s.pendingOps)+len(s.choices) > 0
+	return s.key == nil && !s.paused && s.p.Secrets != nil && !s.file.keepAsIs && len(s.pendingOps)+len(s.choices) > 0
 }
 
 // ensureKey fetches the key if numbers cannot be found without it.
@@ -109,6 +116,9 @@ func (s *Store) ensureKey(ctx context.Context) (err error) {
 func (s *Store) findKey(ctx context.Context) error {
 	text, err := s.p.Secrets.Get(ctx, KeyRef())
 	key, ok := decodeKey(text)
+	if s.isPaused() && (err != nil || !ok || markOf(key) != s.file.keyMark) {
+		return cmp.Or(err, secret.ErrNotSet) // in which store the key is may be just as unreadable
+	}
 	switch {
 	case errors.Is(err, secret.ErrNotSet) || err == nil && !ok:
 		text = secret.RandomKey()

@@ -30,7 +30,13 @@ func (s *Store) purge(ctx context.Context) error {
 	if s.db == nil {
 		return s.removeLeftovers()
 	}
-	limit := now.AddDate(0, 0, -s.days)
+	if s.keep == KeepPaused {
+		return nil
+	}
+	var limit time.Time
+	if s.days != AllDays {
+		limit = now.AddDate(0, 0, -s.days)
+	}
 	if err := s.erase(ctx, `DELETE FROM calls WHERE rang < ? OR id <= (SELECT max(id) FROM calls) - ?`, sqlitefile.Micros(limit), maxCalls); err != nil {
 		return err
 	}

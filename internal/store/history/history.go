@@ -15,7 +15,8 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// Keep is how much of a call is kept; its values are those of the setting history.keep.
+// Keep is how much of a call is kept; its values are those of the setting history.keep, and
+// KeepPaused.
 type Keep string
 
 // What can be kept.
@@ -23,7 +24,13 @@ const (
 	KeepOff     Keep = "off"     // nothing; existing calls are deleted
 	KeepNumbers Keep = "numbers" // calls and numbers, without names and contacts
 	KeepFull    Keep = "full"
+	// KeepPaused is for a setting that cannot be read: nothing is written or shown, and of
+	// existing calls only what a person deletes goes.
+	KeepPaused Keep = "paused"
 )
+
+// AllDays is for a number of days that cannot be read: no call is too old.
+const AllDays = 0
 
 // Entry is one call. Missing times are zero.
 type Entry struct {

@@ -332,7 +332,7 @@ func TestConfigure(t *testing.T) {
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	s, err := Open(path, KeepFull, 30, func() time.Time { return now })
 	must.Do(t, err)
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	put := func(age time.Duration) int64 {
 		t.Helper()
 		id, err := s.Put(ctx, Entry{Rang: now.Add(-age), Number: "+31201234567", Name: "J. de Vries", ContactID: "17", Result: ResultMissed})
@@ -344,6 +344,36 @@ func TestConfigure(t *testing.T) {
 		t.Helper()
 		must.Do(t, s.Configure(ctx, k, days))
 	}
+	must.Do(t, os.WriteFile(path+".damaged", nil, 0o600))
+	for range 2 { // the second time at the start
+		configure(KeepPaused, 1)
+		_, err := s.Get(ctx, young)
+		if !errors.Is(err, ErrGone) || put(0) != 0 || s.Missed() != 0 || s.Handle(ctx, young) != nil || s.Purge(ctx) != nil {
+			t.Errorf("paused: %v, %d missed", err, s.Missed())
+		}
+		if err := s.PutMissed(ctx, []Entry{{Rang: now, Number: "+31201234567"}}); !errors.Is(err, ErrOff) {
+			t.Errorf("paused: whoever tells of missed calls may forget them: %v", err)
+		}
+		must.Do(t, s.Close())
+		s = must.Get(Open(path, KeepPaused, 1, func() time.Time { return now }))(t)
+	}
+	configure(KeepFull, AllDays)
+	if _, err := s.Get(ctx, old); err != nil || s.Purge(ctx) != nil || s.Missed() != 1 {
+		t.Errorf("afterwards: %v, %d missed", err, s.Missed())
+	}
+	if _, err := os.Stat(path + ".damaged"); err != nil {
+		t.Error(err)
+	}
+	configure(KeepPaused, AllDays)
+	must.Do(t, s.DeleteOlder(ctx, now.Add(-20*24*time.Hour)))
+	if err := s.DeleteNumber(ctx, "+31201234567"); err != nil {
+		t.Errorf("paused: a person may delete: %v", err)
+	}
+	configure(KeepFull, 30)
+	if _, err := s.Get(ctx, old); !errors.Is(err, ErrGone) {
+		t.Errorf("paused: a person deleted it: %v", err)
+	}
+	young, old = put(time.Hour), put(10*24*time.Hour)
 	configure(KeepFull, 7)
 	if _, err := s.Get(ctx, old); !errors.Is(err, ErrGone) {
 		t.Fatalf("fewer days: %v", err)

@@ -50,7 +50,7 @@ type Store struct {
 // entries: those older than days are deleted, with KeepNumbers names too, and with KeepOff the file
 // itself. A damaged file is put aside (NoticeDamaged) and a new one started; one of a newer version
 // is left alone and reported as ErrNewer. Calls that were live when the last program ended are
-// marked as over, with what is known of their result. days below 1 count as 1; now is the clock.
+// marked as over, with what is known of their result. days may be AllDays; now is the clock.
 //
 // Even with an error, Open returns a Store, which keeps nothing for now and retries.
 func Open(path string, keep Keep, days int, now func() time.Time) (*Store, error) {
@@ -61,7 +61,7 @@ func Open(path string, keep Keep, days int, now func() time.Time) (*Store, error
 // New is like Open, but leaves the file to Begin, which must follow: until then State and
 // Missed are empty, and every other method blocks.
 func New(path string, keep Keep, days int, now func() time.Time) *Store {
-	s := &Store{path: path, keep: keep, days: max(days, 1), now: now}
+	s := &Store{path: path, keep: keep, days: days, now: now}
 	s.dbMu.Lock()
 	return s
 }
@@ -79,7 +79,7 @@ func (s *Store) Begin(ctx context.Context) error {
 // and no call is marked as over. Writes follow keep; now is the clock. The error is
 // ErrGone if there is no file, and ErrNewer for one of a newer version.
 func OpenBeside(ctx context.Context, path string, keep Keep, now func() time.Time) (*Store, error) {
-	s := &Store{path: path, keep: keep, days: 1, now: now, secondary: true}
+	s := &Store{path: path, keep: keep, now: now, secondary: true}
 	if keep == KeepOff {
 		return s, nil
 	}
@@ -126,7 +126,7 @@ func checkSchema(ctx context.Context, db *sql.DB) error {
 func (s *Store) Configure(ctx context.Context, keep Keep, days int) error {
 	s.dbMu.Lock()
 	defer s.dbMu.Unlock()
-	if days = max(days, 1); keep == s.keep && days == s.days {
+	if keep == s.keep && days == s.days {
 		return nil
 	}
 	s.close()
@@ -151,8 +151,14 @@ func (s *Store) begin(ctx context.Context) error {
 	s.openAttempts++
 	ended := s.ended
 	s.mu.Unlock()
-	if s.keep == KeepOff {
+	switch s.keep {
+	case KeepOff:
 		return s.removeFiles()
+	case KeepPaused:
+		s.setMissed(0)
+		if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 	}
 	err := s.open(ctx)
 	if sqlitefile.IsDamaged(err) {
@@ -295,11 +301,11 @@ func (s *Store) Recount(ctx context.Context) error {
 	return s.withFile(func(*sql.DB) error { return s.countMissed(ctx) })
 }
 
-// withFile runs do with the file, if there is one.
+// withFile runs do with the file, if there is one that may be read.
 func (s *Store) withFile(do func(*sql.DB) error) error {
 	s.dbMu.RLock()
 	defer s.dbMu.RUnlock()
-	if s.db == nil {
+	if s.db == nil || s.keep == KeepPaused {
 		return nil
 	}
 	return do(s.db)
@@ -354,25 +360,30 @@ func (s *Store) LastByKind(ctx context.Context) (map[string]time.Time, error) {
 
 // countMissed counts the callers of calls that are not ticked off; see Entry.OneCaller.
 func (s *Store) countMissed(ctx context.Context) error {
+	if s.keep == KeepPaused {
+		return nil
+	}
 	var n int
 	err := s.db.QueryRowContext(ctx, `SELECT count(DISTINCT CASE WHEN number IN ('', '`+nameMark+`') THEN id ELSE number END)
 		FROM calls INDEXED BY calls_open WHERE `+notTickedOff).Scan(&n)
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	s.state.Missed = n
-	s.mu.Unlock()
+	s.setMissed(n)
 	return nil
+}
+
+func (s *Store) setMissed(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.Missed = n
 }
 
 // asidePath is where a damaged file is put aside; Purge removes it after its days.
 func (s *Store) asidePath() string { return s.path + ".damaged" }
 
 func (s *Store) removeFiles() error {
-	s.mu.Lock()
-	s.state.Missed = 0
-	s.mu.Unlock()
+	s.setMissed(0)
 	return remove(append(sqlitefile.SideFiles(s.path), s.path, s.asidePath())...)
 }
 

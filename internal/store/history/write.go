@@ -24,7 +24,7 @@ func (s *Store) PrepareShutdown(ctx context.Context) error {
 
 // Put writes an entry: a new one if its ID is 0, else over the one with that ID.
 // It returns when the entry is safe on disk. What Keep does not allow is left
-// out, and a withheld number never has a person; with KeepOff nothing happens
+// out, and a withheld number never has a person; with KeepOff and KeepPaused nothing happens
 // and the ID is 0. If the ID was deleted meanwhile, the error is ErrGone.
 //
 // If somebody was spoken to in the call, or was called back, the entry
@@ -48,7 +48,7 @@ func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 }
 
 // PutMissed writes calls that rang while Wiebelt was not running: all or, with an error,
-// none; with KeepOff it returns ErrOff. Calls already stored are skipped, so that they may
+// none; with KeepOff and KeepPaused it returns ErrOff. Calls already stored are skipped, so that they may
 // be reported again, with slightly different times.
 func (s *Store) PutMissed(ctx context.Context, all []Entry) error {
 	off := true
@@ -276,8 +276,14 @@ func (s *Store) update(ctx context.Context, statement string, args ...any) error
 	})
 }
 
-// write is change with errors that name the operation.
+// write is change, unless paused, with errors that name the operation.
 func (s *Store) write(ctx context.Context, f func(*sql.Tx, Keep) error) error {
+	s.dbMu.RLock()
+	paused := s.keep == KeepPaused
+	s.dbMu.RUnlock()
+	if paused {
+		return nil
+	}
 	if err := s.change(ctx, f); err != nil {
 		return fmt.Errorf("write call history: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -56,6 +57,7 @@ type Host struct {
 	pages map[string]Page
 	reuse fyne.Window // to be rebuilt instead of opening a new one, usually nil
 	shown map[any]int // how often each variable of ShowFor was set, while it is
+	read  atomic.Pointer[settings.Settings]
 }
 
 // NewHost returns a Host without windows that follows the welcome; Openers
@@ -169,10 +171,16 @@ func (h *Host) Work(do func(ctx context.Context, post func(func()))) (end contex
 	return end
 }
 
-// Settings returns the profile's effective settings, from its file and the policy. It waits
-// for the disk: run it in Go.
+// Settings returns the profile's effective settings, from its file and the policy; as in the
+// resident, a file that cannot be read leaves the last ones in force. It waits for the disk:
+// run it in Go.
 func (h *Host) Settings() *settings.Settings {
-	s, _ := settings.Load(h.Dirs) // the settings window reports errors in it
+	before := h.read.Load()
+	if before == nil {
+		before, _ = settings.Load(h.Dirs) // the settings window reports errors in it
+	}
+	s, _ := before.Reload(h.Dirs, true)
+	h.read.Store(s)
 	return s
 }
 
