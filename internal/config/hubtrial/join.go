@@ -59,7 +59,13 @@ func (w SaveRequest) join(ctx context.Context, d profile.Dirs, before *settings.
 		if w.Changes == nil {
 			w.Changes = map[string]any{}
 		}
-		w.Changes["softphone"] = append(slices.DeleteFunc(slices.Clone(next.Softphones), isRelay), link) // a computer has one
+		given, isGiven := w.Changes["softphone"].([]settings.Softphone)
+		w.Changes["softphone"] = func(now []settings.Softphone) []settings.Softphone {
+			if isGiven {
+				now = slices.Clone(given)
+			}
+			return append(slices.DeleteFunc(now, isRelay), link) // a computer has one
+		}
 		if err := settings.Check(d, w.Changes); err != nil {
 			return w, err
 		}

@@ -88,11 +88,15 @@ func TestJoin(t *testing.T) {
 		t.Errorf("nowhere to keep it: %v", err)
 	}
 	must.Do(t, os.Remove(secrets))
+	must.Do(t, settings.Set(d, map[string]any{"softphone": []settings.Softphone{{Kind: "baresip"}}})) // since s was read
 	for _, want := range []text.Key{"", text.RelayJoinCode} {
 		err := Join(t.Context(), d, s, Relay{r.Address, r.Fingerprint, used})
 		if said, _ := err.(*text.Error); want == "" && err != nil || want != "" && (said == nil || said.Key != want) {
 			t.Errorf("used: %v", err)
 		}
+	}
+	if now, _ := settings.Load(d); len(now.Softphones) != 2 || now.Softphones[0].Kind != "baresip" {
+		t.Errorf("a phone added meanwhile is lost: %+v", now.Softphones)
 	}
 }
 

@@ -43,7 +43,8 @@ type Entry struct {
 
 	// For Tables, instead of read.
 	fields   []Entry
-	rows     func(v any) [][]string // the fields of each element
+	edited   func(change any, s *Settings) any // the list itself, if change is a function
+	rows     func(v any) [][]string            // the fields of each element
 	elements func(raw any, report reporter) any
 }
 

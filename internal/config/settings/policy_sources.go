@@ -163,7 +163,7 @@ func (s *Settings) RemoveLocked(changes map[string]any) (left []string) {
 			continue
 		}
 		delete(changes, key)
-		if one, err := normaliseValues(map[string]any{key: v}); err == nil {
+		if one, err := normaliseValues(s.edited(map[string]any{key: v})); err == nil {
 			v = one[key]
 		}
 		if e := find(key); e != nil && v == nil {

@@ -25,11 +25,12 @@ const lockName = "settings.lock"
 
 // Set writes keys to the user's settings file. Values have the types of the Settings
 // fields (string, int, bool, time.Duration, time.Time, []string; for "line" and "softphone"
-// []Line and []Softphone, which replace all existing ones); nil removes a key, so that
-// its default applies. Everything is checked first: either all changes are written or the
-// file stays unchanged. Comments, order and everything else a person wrote are kept. A
-// file that cannot be read, or is not TOML, is never overwritten. The error is a Problem
-// if a key or value is wrong.
+// []Line and []Softphone, which replace all existing ones, or a func([]Line) []Line or
+// func([]Softphone) []Softphone, which changes those that the file then holds); nil removes
+// a key, so that its default applies. Everything is checked first: either all changes are
+// written or the file stays unchanged. Comments, order and everything else a person wrote
+// are kept. A file that cannot be read, or is not TOML, is never overwritten. The error is a
+// Problem if a key or value is wrong.
 func Set(dirs profile.Dirs, changes map[string]any) error {
 	if err := os.MkdirAll(dirs.State, 0o700); err != nil {
 		return err
@@ -58,7 +59,7 @@ func Check(dirs profile.Dirs, changes map[string]any) error {
 // With returns the settings with changes as for Set; s is unchanged. Errors are those of
 // Check that do not concern the file.
 func (s *Settings) With(changes map[string]any) (*Settings, error) {
-	wanted, err := normaliseValues(changes)
+	wanted, err := normaliseValues(s.edited(changes))
 	if err != nil {
 		return nil, err
 	}
@@ -85,10 +86,6 @@ type prepared struct {
 
 func prepare(dirs profile.Dirs, changes map[string]any) (prepared, error) {
 	p := prepared{path: Path(dirs), mode: 0o600}
-	wanted, err := normaliseValues(changes)
-	if err != nil {
-		return p, err
-	}
 	if real, err := filepath.EvalSymlinks(p.path); err == nil {
 		p.path = real // a link of the user's own is kept
 	}
@@ -103,8 +100,24 @@ func prepare(dirs profile.Dirs, changes map[string]any) (prepared, error) {
 			p.mode = info.Mode().Perm()
 		}
 	}
+	file, _ := Parse(p.src)
+	wanted, err := normaliseValues(file.edited(changes))
+	if err != nil {
+		return p, err
+	}
 	p.edited, err = edit(p.src, wanted)
 	return p, err
+}
+
+// edited returns changes with the lists that their functions make of those of s.
+func (s *Settings) edited(changes map[string]any) map[string]any {
+	all := maps.Clone(changes)
+	for key, v := range changes {
+		if e := find(key); e != nil && e.edited != nil {
+			all[key] = e.edited(v, s)
+		}
+	}
+	return all
 }
 
 // normaliseValues normalises every value.

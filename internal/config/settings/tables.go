@@ -32,6 +32,12 @@ func tables[T any](name string, p func(*Settings) *[]T, parts func(*T) []*string
 	e := entry[[]T](Entry{Key: name, Type: Tables}, nil, p, nil)
 	e.set = func(s *Settings, v any) { *p(s) = slices.Clone(v.([]T)) }
 	e.get = func(s *Settings) any { return slices.Clone(*p(s)) }
+	e.edited = func(change any, s *Settings) any {
+		if f, isFunc := change.(func([]T) []T); isFunc {
+			return f(slices.Clone(*p(s)))
+		}
+		return change
+	}
 	for _, f := range fields {
 		f.Type = cmp.Or(f.Type, Text)
 		f.Audience = audienceOf(f.Key)

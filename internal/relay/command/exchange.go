@@ -51,7 +51,10 @@ func (c *exchangeAddCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		changes := map[string]any{"softphone": append(without(now, c.Name), settings.Softphone{Kind: c.Kind, Name: c.Name, Address: c.Address, User: c.User, Extension: c.Extension})}
+		changes := map[string]any{"softphone": func(links []settings.Softphone) []settings.Softphone {
+			return append(without(links, c.Name),
+				settings.Softphone{Kind: c.Kind, Name: c.Name, Address: c.Address, User: c.User, Extension: c.Extension})
+		}}
 		if now.Source("hub.secret_store") == settings.Default {
 			changes["hub.secret_store"] = "file"
 		}
@@ -75,8 +78,8 @@ func (e *env) changeSettings(do func(profile.Dirs, *settings.Settings) error) er
 	return do(dirs, now)
 }
 
-func without(s *settings.Settings, name string) []settings.Softphone {
-	return slices.DeleteFunc(slices.Clone(s.Softphones), func(p settings.Softphone) bool { return p.Name == name })
+func without(links []settings.Softphone, name string) []settings.Softphone {
+	return slices.DeleteFunc(links, func(p settings.Softphone) bool { return p.Name == name })
 }
 
 // saveSettings writes settings and secrets, and returns what is wrong with them.
@@ -101,7 +104,8 @@ func (c *exchangeRemoveCmd) Run(e *env) error {
 		if i < 0 {
 			return fail(exitNotFound, text.RelayExchangeNone, c.Name)
 		}
-		if err := e.saveSettings(dirs, now, hubtrial.SaveRequest{Changes: map[string]any{"softphone": without(now, c.Name)}}); err != nil {
+		remove := func(links []settings.Softphone) []settings.Softphone { return without(links, c.Name) }
+		if err := e.saveSettings(dirs, now, hubtrial.SaveRequest{Changes: map[string]any{"softphone": remove}}); err != nil {
 			return err
 		}
 		store := secret.Open(now.Hub.SecretStore, dirs)

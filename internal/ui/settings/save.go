@@ -141,7 +141,7 @@ func (w *window) save() {
 		ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 		defer cancel()
 		before, _ := settings.Load(dirs)
-		maps.Copy(want.Changes, saved.rebase(shown, before).lists(before))
+		maps.Copy(want.Changes, saved.edits(shown))
 		_, err := hubtrial.Save(ctx, dirs, before, want)
 		post(func(w *window) { w.finishSave(err, want.Secret != "" || len(want.LinkSecrets) > 0, saved, shown) })
 	})
@@ -179,6 +179,26 @@ func (d settingsDraft) lists(set *settings.Settings) map[string]any {
 	}
 	if phones := softphones(d.phones); !slices.Equal(phones, set.Softphones) {
 		all["softphone"] = phones
+	}
+	return all
+}
+
+// edits returns the lists that the draft changes, as functions for settings.Set.
+func (d settingsDraft) edits(shown *settings.Settings) map[string]any {
+	all := d.lists(shown)
+	if all["line"] != nil {
+		all["line"] = func(lines []settings.Line) []settings.Line {
+			now := *shown
+			now.Lines = lines
+			return filledLines(d.rebase(shown, &now).lines)
+		}
+	}
+	if all["softphone"] != nil {
+		all["softphone"] = func(phones []settings.Softphone) []settings.Softphone {
+			now := *shown
+			now.Softphones = phones
+			return softphones(d.rebase(shown, &now).phones)
+		}
 	}
 	return all
 }

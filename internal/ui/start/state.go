@@ -122,8 +122,13 @@ func connect(ctx context.Context, d profile.Dirs, profileDir string, l text.Lang
 	case now.Locked("softphone"):
 		return l.T(text.StartLocked)
 	default:
-		links := append(slices.Clone(now.Softphones), settings.Softphone{Kind: p.Kind, Address: p.Address})
-		_, err = hubtrial.Save(ctx, d, now, hubtrial.SaveRequest{Changes: map[string]any{"softphone": links}})
+		add := func(links []settings.Softphone) []settings.Softphone {
+			if linked(p, links) {
+				return links
+			}
+			return append(links, settings.Softphone{Kind: p.Kind, Address: p.Address})
+		}
+		_, err = hubtrial.Save(ctx, d, now, hubtrial.SaveRequest{Changes: map[string]any{"softphone": add}})
 	}
 	switch {
 	case errors.Is(err, registrations.ErrPhoneRuns):
