@@ -160,7 +160,7 @@ func TestDeliverExitCodes(t *testing.T) {
 		{"later", localhub.Fault{Status: 503, Times: 1}, []string{fresh()}, 0, "1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "later terug te komen; wordt opnieuw geprobeerd"},
 		{"token refused once", localhub.Fault{Expired: true, Times: 1}, []string{fresh(), fresh(), fresh()}, 0, "3 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", ""},
 		{"forbidden", localhub.Fault{Status: 403}, []string{fresh(), fresh()}, 7, "0 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 2 in de wacht\n", "De wachtrij staat stil: de koppeling mag niet aanleveren. Meld dit bij"},
-		{"given up", localhub.Fault{Status: 500}, []string{"--max-age", "1ms", fresh()}, 5, "0 aangeleverd · 1 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "het lukte te lang niet"},
+		{"given up", localhub.Fault{Status: 429}, []string{"--max-age", "1ms", fresh()}, 5, "0 aangeleverd · 1 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "het lukte te lang niet"},
 		{"what waited", localhub.Fault{}, []string{filepath.Join(s.in, "b15.zip")}, 0, "1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "staat al in de wacht sinds "},
 		{"again, and a copy of a new one", localhub.Fault{}, []string{filepath.Join(s.in, "b01.zip"), fresh(), s.file("copy.zip", string(zipOf(t, fmt.Sprintf("b%02d.zip", n))))}, 0,
 			"1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht · 2 al eerder aangeleverd\n", "b01.zip: al aangeleverd op "},

@@ -25,7 +25,7 @@ type Reason string
 const (
 	NoReason           Reason = ""
 	RefusedByHub       Reason = "refused_by_hub" // Refused: by the status
-	GaveUp             Reason = "gave_up"        // Refused: unsuccessful for too long
+	GaveUp             Reason = "gave_up"        // Refused or Uncertain: unsuccessful for too long
 	CopyMissing        Reason = "copy_missing"   // Refused: our copy is gone
 	CopyDamaged        Reason = "copy_damaged"   // Refused: our copy differs from the original
 	CopyUnreadable     Reason = "copy_unread"    // our copy is currently unreadable

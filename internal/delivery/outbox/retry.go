@@ -31,6 +31,7 @@ const (
 	maxBackoff    = 15 * time.Minute // between two retries
 	maxRetryAfter = time.Hour        // the longest wait a hub may request
 	maxQueuePause = time.Minute      // for the queue
+	lastChance    = time.Minute      // before an item's deadline it is tried once more
 )
 
 // oddStatusWaits are the waits before retries after an odd status:
@@ -150,8 +151,8 @@ func (it Item) finish(s State, now time.Time) Item {
 
 func (it Item) retryAfter(now time.Time, wait time.Duration) Item {
 	it.State, it.NextTry = Waiting, now.Add(wait)
-	if it.NextTry.After(it.Deadline) && it.Deadline.After(now) {
-		it.NextTry = it.Deadline // one last try
+	if last := it.Deadline.Add(-lastChance); it.NextTry.After(last) && last.After(now) {
+		it.NextTry = last
 	}
 	return it
 }

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"database/sql"
 	"testing"
 	"time"
 
@@ -75,7 +76,7 @@ func TestDecide(t *testing.T) {
 			effect{endPause: true}},
 		{"past its time", past, outcome{class: classUnsent, reason: Unreachable}, r, Refused, GaveUp, 0, effect{pause: true}},
 		{"long before its time", with(one, func(it *Item) { it.Deadline = monday.Add(time.Hour) }), outcome{class: classRetryLater, reason: RetryLater, status: 500}, r, Waiting, RetryLater, time.Second, effect{endPause: true}},
-		{"a last time", with(tried(9, time.Hour), func(it *Item) { it.Deadline = monday.Add(7 * time.Second) }), outcome{class: classRetryLater, reason: RetryLater, status: 500}, r, Waiting, RetryLater, 7 * time.Second, effect{endPause: true}},
+		{"a last time", with(tried(9, time.Hour), func(it *Item) { it.Deadline = monday.Add(lastChance + 7*time.Second) }), outcome{class: classRetryLater, reason: RetryLater, status: 500}, r, Waiting, RetryLater, 7 * time.Second, effect{endPause: true}},
 	} {
 		got, e := decide(c.it, c.o, monday, c.r)
 		if got.State != c.state || got.Reason != c.why || e != c.e {
@@ -111,6 +112,25 @@ func TestDecide(t *testing.T) {
 	}
 	if len(oddStatusWaits) != 5 || sum > 24*time.Hour {
 		t.Errorf("%d repeats in %v", len(oddStatusWaits), sum)
+	}
+}
+
+// TestGivenUpUnsent: what is too late is not sent any more, and is given up on hold too.
+func TestGivenUpUnsent(t *testing.T) {
+	for _, hold := range []bool{false, true} {
+		now := clocktest.New(monday)
+		b := open(t, Options{Now: now.Now, Hub: says(hub.Receipt{Status: 200, Answer: "ok"})})
+		a := must.Get(b.Add(t.Context(), Source{Path: write(t, "a.zip", []byte("a")), Intermediary: "x", GiveUpAfter: time.Minute}))(t)
+		if hold {
+			must.Do(t, b.tx(t.Context(), func(tx *sql.Tx) error {
+				return writeQueue(t.Context(), tx, Queue{}.apply(effect{hold: Forbidden}, Forbidden, monday, b.rules()))
+			}))
+		}
+		now.Forward(time.Minute)
+		drive(t, b)
+		if it := get(t, b, a.Item.ID); it.State != Refused || it.Reason != GaveUp || it.Tries != 0 || !it.Decided.Equal(now.Now()) {
+			t.Errorf("on hold %v: %+v", hold, it)
+		}
 	}
 }
 

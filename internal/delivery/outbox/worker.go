@@ -203,11 +203,14 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 	// mean nothing. Once the item was tried under this one, only next_try counts.
 	const due = "state = ? AND (next_try <= ? OR last_try > ? OR last_try = 0 AND added > ?)"
 	var any bool // checked without a lock: an idle worker blocks nobody
-	err = b.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM items WHERE "+due+")", Waiting, t, t, t).Scan(&any)
+	err = b.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM items WHERE "+due+" OR "+tooLate+")", Waiting, t, t, t, Waiting, t).Scan(&any)
 	if err != nil || !any {
 		return nil, wait, asTrouble(ctx, err)
 	}
 	err = b.tx(ctx, func(tx *sql.Tx) error {
+		if err := giveUpLate(ctx, tx, now); err != nil {
+			return err
+		}
 		q, err := readQueue(ctx, tx)
 		if err != nil {
 			return err
@@ -241,6 +244,19 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 		return nil
 	})
 	return items, wait, err
+}
+
+// tooLate selects the waiting items whose deadline has passed.
+const tooLate = "state = ? AND deadline BETWEEN 1 AND ?"
+
+// giveUpLate gives up those items, which waited while the queue was on hold or nothing ran.
+func giveUpLate(ctx context.Context, tx *sql.Tx, now time.Time) error {
+	late, err := itemsWhere(ctx, tx, tooLate, Waiting, sqlitefile.Micros(now))
+	for _, it := range late {
+		it.Reason = GaveUp
+		err = errors.Join(err, updateItem(ctx, tx, it.asRefused(now)))
+	}
+	return err
 }
 
 // send sends items in one request and leaves the results in b.pending.
