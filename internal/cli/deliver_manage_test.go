@@ -44,7 +44,7 @@ func TestDeliverListOfMany(t *testing.T) {
 // TestDeliverCommands tests list, receipt, retry, resolve and forget.
 func TestDeliverCommands(t *testing.T) {
 	s := newSender(t)
-	s.broken(localhub.Fault{Body: localhub.BodyEmpty, Times: 1})
+	s.broken(localhub.Fault{Drop: true, Times: 1})
 	maybe := s.file("misschien.zip")
 	s.exits(6, maybe)
 	s.broken(localhub.Fault{Status: 422, Times: 1})

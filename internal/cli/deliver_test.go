@@ -155,7 +155,7 @@ func TestDeliverExitCodes(t *testing.T) {
 		{"one refused here", localhub.Fault{}, []string{fresh(), bad, fresh()}, 5, "2 aangeleverd · 1 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "slecht.zip: geweigerd: "},
 		{"one absent", localhub.Fault{}, []string{filepath.Join(s.in, "weg.zip"), fresh()}, 1, "1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht · 1 niet aangenomen\n", "kan niet worden gelezen"},
 		{"refused by the hub", localhub.Fault{Status: 422, Times: 1}, []string{fresh(), fresh()}, 5, "1 aangeleverd · 1 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "antwoordcode 422"},
-		{"no answer", localhub.Fault{Body: localhub.BodyEmpty, Times: 1}, []string{fresh(), fresh()}, 6, "1 aangeleverd · 0 geweigerd · 1 mogelijk aangeleverd · 0 in de wacht\n", "mogelijk aangeleverd: "},
+		{"no answer", localhub.Fault{Drop: true, Times: 1}, []string{fresh(), fresh()}, 6, "1 aangeleverd · 0 geweigerd · 1 mogelijk aangeleverd · 0 in de wacht\n", "mogelijk aangeleverd: "},
 		{"captive portal, again", localhub.Fault{Body: localhub.BodyHTML, Times: 1}, []string{"--uncertain", "retry", fresh()}, 0, "1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", ""},
 		{"later", localhub.Fault{Status: 503, Times: 1}, []string{fresh()}, 0, "1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "later terug te komen; wordt opnieuw geprobeerd"},
 		{"token refused once", localhub.Fault{Expired: true, Times: 1}, []string{fresh(), fresh(), fresh()}, 0, "3 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", ""},

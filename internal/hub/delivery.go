@@ -13,6 +13,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -42,6 +43,8 @@ type Receipt struct {
 	Broken        bool          // the answer broke off; Answer has what arrived
 	WebPage       bool          // it is a web page: something on the way answers 200 to anything
 	Early         bool          // it came before the whole request was sent
+	Empty         bool          // it says itself that it has no body
+	NamesError    bool          // it names an error, whatever its status
 }
 
 // ErrItem is the kind of error caused by a file. The hub
@@ -208,8 +211,33 @@ func readReceipt(resp *http.Response, said []byte, now time.Time, token string) 
 	r.Truncated = r.AnswerTooLong || len(r.Answer) < len(clean)
 	r.ItemStatuses = itemStatuses(said)
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	r.WebPage = kind == "text/html"
+	r.WebPage = kind == "text/html" && len(said) > 0
+	r.Empty = len(said) == 0 && (resp.ContentLength == 0 || len(resp.TransferEncoding) > 0)
+	r.NamesError = namesError(said)
 	return r
+}
+
+// namesError reports whether an answer in JSON plainly names an error, at its top or in
+// data. Like itemStatuses it reads the full answer.
+func namesError(said []byte) bool {
+	var a map[string]any
+	_ = json.Unmarshal(bytes.TrimPrefix(said, []byte("\ufeff")), &a)
+	data, _ := a["data"].(map[string]any)
+	for _, fields := range []map[string]any{a, data} {
+		for name, value := range fields {
+			switch word := fmt.Sprint(value); strings.ToLower(name) {
+			case "error", "errors", "fout", "fouten":
+				if !slices.Contains([]string{"<nil>", "", "false", "0", "[]", "map[]"}, word) {
+					return true
+				}
+			case "success", "succes":
+				if word == "false" {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // itemStatuses reads what an answer says about each item, if it has the shape of a request:

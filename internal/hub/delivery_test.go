@@ -138,7 +138,9 @@ func TestReceipts(t *testing.T) {
 		{"with the request", 500, "", "", "Authorization: Bearer canary/token" + words, "Authorization: Bearer …" + words, "", Receipt{}},
 		{"and in JSON", 500, "", "", `{"was":"Bearer canary\/token"}`, `{"was":"Bearer …"}`, "", Receipt{}},
 		{"a page", 200, "text/html; charset=utf-8", "", "<p>", "<p>", "", Receipt{WebPage: true}},
-		{"nothing", 204, "", "", "", "", "", Receipt{}},
+		{"nothing", 204, "", "", "", "", "", Receipt{Empty: true}},
+		{"nothing, as its length says", 200, "text/html", "", "", "", "", Receipt{Empty: true}},
+		{"an error", 200, "", "", `{"fout":"x"}`, `{"fout":"x"}`, "", Receipt{NamesError: true}},
 		{"wait", 429, "", "30", "x", "x", "", Receipt{RetryAfter: 30 * time.Second}},
 		{"wait until", 503, "", "Mon, 02 Nov 2026 09:02:00 GMT", "x", "x", "", Receipt{RetryAfter: 2 * time.Minute}},
 		{"wait for years", 503, "", "99999999", "x", "x", "", Receipt{RetryAfter: time.Hour}},
@@ -175,6 +177,17 @@ func TestReceipts(t *testing.T) {
 		c.want.Status, c.want.Answer = c.status, c.answer
 		if err != nil || !reflect.DeepEqual(got, c.want) || f.lookups.Load() != 1 {
 			t.Errorf("%s: %+v, %v, %d requests", c.name, got, err, f.lookups.Load())
+		}
+	}
+}
+
+// TestNamesError: only what plainly is an error counts as one.
+func TestNamesError(t *testing.T) {
+	for said, want := range map[string]bool{`{"errors":[{"code":1}]}`: true, `{"Error":"x"}`: true, `{"data":{"fouten":{"a":1}}}`: true,
+		"\ufeff{\"success\":false}": true, `{"error":"","errors":[],"data":{"error":null,"errors":{}}}`: false, `{"error":false,"success":true}`: false,
+		`{"data":{"items":[{"errors":["of an item"]}]}}`: false, `{"error`: false, "error": false, `["error"]`: false, "": false} {
+		if got := namesError([]byte(said)); got != want {
+			t.Errorf("%s: %v", said, got)
 		}
 	}
 }

@@ -42,6 +42,7 @@ type outcome struct {
 	reason     Reason
 	status     int
 	retryAfter time.Duration // the delay the hub asks for
+	mayHave    bool          // the hub may have it, although it reports an error
 }
 
 // classify returns what the end of a request means for one of its items. whole means that
@@ -69,14 +70,25 @@ func classify(r hub.Receipt, err error, whole, ended bool) outcome {
 	case r.Status == 0:
 		return outcome{class: classUnknown, reason: NoAnswer}
 	}
+	return classifyAnswer(r, whole)
+}
+
+// classifyAnswer is classify for an answer.
+func classifyAnswer(r hub.Receipt, whole bool) outcome {
 	o := outcome{status: r.Status, retryAfter: r.RetryAfter}
 	o.class, o.reason = classOfStatus(r.Status)
 	switch {
+	case r.Status == http.StatusGatewayTimeout && whole: // from a gateway whose hub did not answer
+		o.class, o.reason = classUnknown, NoAnswer
+	case o.class == classRetryLater:
+		o.mayHave = r.Status >= 500 && whole
 	case o.class != classDelivered:
 	case r.Broken:
 		o.class, o.reason = classUnknown, NoAnswer
-	case r.WebPage || r.Early || !plausibleAnswer(r.Status, r.Answer, r.Truncated):
+	case r.WebPage || r.Early || !plausibleAnswer(r):
 		o.class, o.reason = classUnknown, NotAnAnswer
+	case r.NamesError:
+		o.class, o.reason = classUnknown, RefusedByHub
 	}
 	return o
 }
@@ -130,18 +142,18 @@ func holdReason(f contact.Failure) Reason {
 var pageTags = []string{"<!doctype html", "<html", "<head", "<body", "<title", "<meta", "<script", "<form", "<noscript"}
 
 // plausibleAnswer reports whether the body of a successful response can
-// be the hub's answer: it is not empty unless the status says so, not a
-// web page, and not truncated JSON unless we truncated it ourselves.
-func plausibleAnswer(status int, body string, cut bool) bool {
-	if body == "" {
-		return status == http.StatusNoContent || status == http.StatusResetContent
+// be the hub's answer: it is not empty unless the status or the answer itself says
+// so, not a web page, and not truncated JSON unless we truncated it ourselves.
+func plausibleAnswer(r hub.Receipt) bool {
+	if r.Answer == "" {
+		return r.Empty || slices.Contains([]int{201, 202, 204, 205}, r.Status)
 	}
-	switch body[0] {
+	switch r.Answer[0] {
 	case '<':
-		page := strings.ToLower(body)
+		page := strings.ToLower(r.Answer)
 		return !slices.ContainsFunc(pageTags, func(tag string) bool { return strings.Contains(page, tag) })
 	case '{', '[':
-		return cut || json.Valid([]byte(body))
+		return r.Truncated || json.Valid([]byte(r.Answer))
 	}
 	return true
 }
@@ -177,6 +189,7 @@ func classifyAll(r hub.Receipt, err error, whole []bool, ended bool) []outcome {
 		one := r
 		if per != nil {
 			one.Status = per[i]
+			one.NamesError = r.NamesError && slices.Max(per) < 300 // else that error is an item's
 		}
 		all[i] = classify(one, err, whole[i], ended)
 		c := all[i].class

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,10 +23,11 @@ var registered = map[class][]int{
 	classOddStatus: {100, 101, 102, 103,
 		402, 406, 416, 417, 418, 423, 424, 426, 428, 451},
 	classDelivered:  {200, 201, 202, 203, 204, 205, 206, 207, 208, 226},
+	classUnknown:    {504},
 	classPermanent:  {400, 404, 405, 410, 411, 413, 414, 415, 422, 431, 501},
 	classHold:       {300, 301, 302, 303, 304, 305, 306, 307, 308, 401, 403, 407},
 	classConflict:   {409, 412},
-	classRetryLater: {408, 421, 425, 429, 500, 502, 503, 504, 505, 506, 507, 508, 510, 511},
+	classRetryLater: {408, 421, 425, 429, 500, 502, 503, 505, 506, 507, 508, 510, 511},
 }
 
 // startWire starts a hub of raw bytes and returns its address. answer answers a delivery,
@@ -67,10 +69,13 @@ func TestEveryStatus(t *testing.T) {
 				body = ""
 			}
 			it, e, got := sentItem(hub.Receipt{Status: status, Answer: body})
-			want := map[class]State{classDelivered: Delivered, classPermanent: Refused, classHold: Waiting, classConflict: Uncertain,
+			want := map[class]State{classDelivered: Delivered, classUnknown: Uncertain, classPermanent: Refused, classHold: Waiting, classConflict: Uncertain,
 				classRetryLater: Waiting, classOddStatus: Waiting}[c]
 			if got != c || it.State != want || it.Status != status || (e.hold != "") != (c == classHold) {
 				t.Errorf("%d: %v, %s %s (status %d), held %q; want %v, %s", status, got, it.State, it.Reason, it.Status, e.hold, c, want)
+			}
+			if doubt := status >= 500 && c != classPermanent; doubt != (it.unknownAttempts > 0) {
+				t.Errorf("%d: %d attempts of unknown outcome", status, it.unknownAttempts)
 			}
 			if c == classHold && (it.Attempts != 0 || it.Tries != 0) {
 				t.Errorf("%d: a hold used up %d attempts, %d tries", status, it.Attempts, it.Tries)
@@ -94,6 +99,10 @@ func TestBodiesOfSuccess(t *testing.T) {
 		{"XML", hub.Receipt{Answer: `<?xml version="1.0"?><ontvangen/>`}, Delivered},
 		{"long JSON", hub.Receipt{Answer: `{"a":"` + strings.Repeat("é", 2000), Truncated: true}, Delivered},
 		{"nothing", hub.Receipt{}, Uncertain},
+		{"nothing, as it says itself", hub.Receipt{Empty: true}, Delivered},
+		{"nothing with a 201", hub.Receipt{Status: 201}, Delivered},
+		{"nothing with a 202", hub.Receipt{Status: 202}, Delivered},
+		{"an error", hub.Receipt{Answer: `{"error":"x"}`, NamesError: true}, Uncertain},
 		{"a page by its type", hub.Receipt{Answer: "Log in to this network", WebPage: true}, Uncertain},
 		{"before the end of the request", hub.Receipt{Answer: "{}", Early: true}, Uncertain},
 		{"broken off", hub.Receipt{Answer: "{}", Broken: true}, Uncertain},
@@ -103,7 +112,7 @@ func TestBodiesOfSuccess(t *testing.T) {
 		{"captive portal with a long comment", hub.Receipt{Answer: "<!-- " + strings.Repeat("x", 400) + " --><HTML><body>Log in</body></HTML>"}, Uncertain},
 		{"half JSON", hub.Receipt{Answer: `{"data":{"items":[{"id"`}, Uncertain},
 	} {
-		c.r.Status = 200
+		c.r.Status = cmp.Or(c.r.Status, 200)
 		if it, e, _ := sentItem(c.r); it.State != c.want || e.hold != "" {
 			t.Errorf("%s: %s %s, held %q; want %s", c.name, it.State, it.Reason, e.hold, c.want)
 		}
@@ -201,6 +210,10 @@ func TestAnswersPerItem(t *testing.T) {
 		{"one refused", per(207, 201, 422), nil, whole, []class{classDelivered, classPermanent}},
 		{"one later", per(200, 503, 200), nil, whole, []class{classRetryLater, classDelivered}},
 		{"one forbidden", per(200, 403, 200), nil, whole, []class{classPermanent, classDelivered}},
+		{"one refused, and an error for all", hub.Receipt{Status: 207, Answer: "{}", ItemStatuses: []int{201, 422}, NamesError: true}, nil, whole,
+			[]class{classDelivered, classPermanent}},
+		{"an error for all, and none refused", hub.Receipt{Status: 207, Answer: "{}", ItemStatuses: []int{201, 200}, NamesError: true}, nil, whole,
+			[]class{classUnknown, classUnknown}},
 		{"all, one by one", per(200, 201, 200), nil, whole, []class{classDelivered, classDelivered}},
 		{"a refusal of nobody knows which", per(200, 503), nil, whole, []class{classUnknown, classUnknown}},
 		{"a refusal beside an item without a status", per(207, 0, 422), nil, whole, []class{classUnknown, classUnknown}},
@@ -244,6 +257,7 @@ func TestAnswersPerItem(t *testing.T) {
 		{hub.Receipt{}, nil, false, classAborted},
 		{hub.Receipt{}, nil, true, classUnknown},
 		{hub.Receipt{Status: 413}, nil, false, classPermanent},
+		{hub.Receipt{Status: 504}, nil, false, classRetryLater},
 		{hub.Receipt{Status: 200, Answer: "{}"}, nil, true, classDelivered},
 	} {
 		if o := classifyAll(c.r, c.err, []bool{c.whole}, true); o[0].class != c.want {

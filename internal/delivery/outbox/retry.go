@@ -90,6 +90,9 @@ func decide(it Item, o outcome, now time.Time, r retryRules) (Item, effect) {
 	}
 	it.Attempts += t.attempts
 	it.Tries -= t.unused
+	if o.mayHave { // counts once, however often it is sent again
+		it.unknownAttempts = max(it.unknownAttempts, 1)
+	}
 	if t.expires && it.expired(now) {
 		it.Reason = GaveUp
 		return it.asRefused(now), e

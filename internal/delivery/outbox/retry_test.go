@@ -69,6 +69,7 @@ func TestDecide(t *testing.T) {
 		{"later, asked too much", one, outcome{class: classRetryLater, reason: RetryLater, status: 503, retryAfter: 9 * time.Hour}, r, Waiting, RetryLater, 61 * time.Minute, effect{pause: true, minPause: time.Hour, endPause: true}},
 		{"later for three days", tried(50, 72*time.Hour), outcome{class: classRetryLater, reason: RetryLater, status: 503}, r, Refused, GaveUp, 0, effect{endPause: true}},
 		{"later for three days, after a doubt", with(tried(50, 72*time.Hour), func(it *Item) { it.unknownAttempts = 1 }), outcome{class: classRetryLater, reason: RetryLater, status: 503}, r, Uncertain, GaveUp, 0, effect{endPause: true}},
+		{"later for three days, and maybe delivered", tried(50, 72*time.Hour), outcome{class: classRetryLater, reason: RetryLater, status: 503, mayHave: true}, r, Uncertain, GaveUp, 0, effect{endPause: true}},
 		{"odd", one, outcome{class: classOddStatus, reason: OddStatus, status: 418}, r, Waiting, OddStatus, time.Minute, effect{endPause: true}},
 		{"odd, fifth time", with(tried(5, 0), func(it *Item) { it.oddAttempts = 4 }), outcome{class: classOddStatus, reason: OddStatus, status: 418}, r, Waiting, OddStatus, 8 * time.Hour, effect{endPause: true}},
 		{"odd, sixth time", with(tried(6, 0), func(it *Item) { it.oddAttempts = 5 }), outcome{class: classOddStatus, reason: OddStatus, status: 418}, r, Refused, OddStatus, 0, effect{endPause: true}},
