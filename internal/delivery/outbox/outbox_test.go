@@ -367,6 +367,10 @@ func TestSummary(t *testing.T) {
 	want.Waiting, want.Uncertain, want.Working, want.Aside = 3, 1, true, true
 	compare()
 	must.Do(t, l.Unlock())
+	must.Get(b.db.Exec("UPDATE items SET state = 'delivered' WHERE state IN ('waiting', 'sending')"))(t)
+	if got, err := Summarize(t.Context(), b.o.Dir); err != nil || got.Waiting != 0 || got.HoldReason != "" {
+		t.Errorf("nothing waits: %+v %v", got, err)
+	}
 }
 
 // TestDamagedDatabaseStays checks that the damaged database stays in place if no

@@ -16,7 +16,7 @@ type Summary struct {
 	Oldest     time.Time // when the first of them was added
 	Uncertain  int       // including those that a vanished worker may have sent in full
 	Kept       int       // refused, with our copy still there
-	HoldReason Reason    // "" if the queue is not on hold
+	HoldReason Reason    // "" if nothing is on hold
 	Working    bool      // a worker is running
 	Spool      bool      // the folder for copies exists
 	Aside      bool      // a damaged database was put aside
@@ -41,6 +41,9 @@ func Summarize(ctx context.Context, dir string) (s Summary, err error) {
 	s.Aside = err == nil
 	if s.Working = Delivering(dir); !s.Working { // as the next worker will decide
 		s.Waiting, s.Uncertain = s.Waiting-s.fullyRead, s.Uncertain+s.fullyRead
+	}
+	if s.Waiting == 0 {
+		s.HoldReason = ""
 	}
 	return s, nil
 }
