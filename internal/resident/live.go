@@ -103,10 +103,10 @@ func (r *Resident) followSettings(ctx context.Context) {
 		if slept := clock.Check(lookEvery); slept != 0 {
 			r.resumed(slept)
 		}
-		if !r.reload(ctx, false) {
-			continue
-		}
-		if replacing == nil {
+		switch missed := r.reload(ctx, false); {
+		case !missed:
+			replacing = nil
+		case replacing == nil:
 			replacing = time.After(replaceTime)
 		}
 	}

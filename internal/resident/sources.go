@@ -175,7 +175,7 @@ func (w *sources) listen(s *settings.Settings) *source {
 	switch {
 	case r.o.Demo != nil:
 		cfg.Port = 0
-	case s.Source("listener.port") == settings.Default:
+	case s.Source("listener.port") == settings.Default && !s.Unsure("listener.port"):
 		cfg.Tries = 16 // the first start chooses; recipes then contain the port, if it is lasting
 	}
 	ctx, end := context.WithCancel(w.ctx)

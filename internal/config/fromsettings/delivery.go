@@ -16,12 +16,20 @@ import (
 // OutboxFolder returns the folder of the outbox.
 func OutboxFolder(d profile.Dirs) string { return filepath.Join(d.State, "outbox") }
 
+// daysToKeep returns the days of a setting, or as many as it allows if it cannot be read:
+// that deletes nothing.
+func daysToKeep(s *settings.Settings, key string, days int) int {
+	if s.Unsure(key) {
+		return 3650
+	}
+	return days
+}
+
 // DeliveryPolicy returns how an outbox treats its files.
 func DeliveryPolicy(s *settings.Settings) outbox.Policy {
 	d := s.Delivery
 	return outbox.Policy{Uncertain: d.Uncertain, Duplicate: d.Duplicate, ItemsPerRequest: d.ItemsPerRequest,
-		KeepSent: d.KeepSent, KeepRefused: d.KeepRefused,
-		KeepAll: s.Unsure("delivery.keep_sent") || s.Unsure("delivery.keep_refused")}
+		KeepSent: daysToKeep(s, "delivery.keep_sent", d.KeepSent), KeepRefused: daysToKeep(s, "delivery.keep_refused", d.KeepRefused)}
 }
 
 // Senders holds the delivery clients, one per message box. They are separate from those of

@@ -60,7 +60,8 @@ func HistoryKeep(s *settings.Settings) (keep history.Keep, days int) {
 	return keep, days
 }
 
-// ChoicesPaused reports whether choices are off only because their setting cannot be read.
+// ChoicesPaused reports whether choices are off only because their setting cannot be read,
+// or the one that says where their key is.
 func ChoicesPaused(s *settings.Settings) bool {
-	return !s.History.Choices && s.Unsure("history.choices")
+	return s.Unsure("history.choices") && !s.History.Choices || s.Unsure("hub.secret_store") && s.History.Choices
 }

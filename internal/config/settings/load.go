@@ -55,6 +55,7 @@ func (s *Settings) Reload(dirs profile.Dirs, gone bool) (next *Settings, missed 
 	}
 	if user.tree == nil {
 		user.tree = s.user
+		user.problems = slices.DeleteFunc(user.problems, func(p Problem) bool { return p.Kind != Unreadable })
 	}
 	return fromLayers(user), false
 }

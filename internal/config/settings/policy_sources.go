@@ -201,7 +201,7 @@ func (s *Settings) applyStrictest(l *layer) {
 		unknown := p.Kind == Unreadable || p.Kind == BadSyntax && entryOf(table, p.Key) == nil
 		for j := range table {
 			e := &table[j]
-			if p.Key != e.Key && (!unknown && p.Key != e.Group() || s.sources[e.Key] == l.source) {
+			if p.Key != e.Key && (!unknown && p.Key != e.Group() || s.sources[e.Key] == l.source || l.source == User && !l.near(p, e)) {
 				continue
 			}
 			s.unsure[e.Key] = true
@@ -213,4 +213,16 @@ func (s *Settings) applyStrictest(l *layer) {
 			l.problems[i].StrictestApplies = true
 		}
 	}
+}
+
+// near reports whether a key may stand on a problem's line: after its table's header, or
+// before any.
+func (l *layer) near(p Problem, e *Entry) bool {
+	table := ""
+	for _, st := range l.statements {
+		if st.header && st.line <= p.Line {
+			table = st.path
+		}
+	}
+	return p.Kind != BadSyntax || table == "" || table == e.Group()
 }

@@ -131,7 +131,7 @@ func holdReason(f contact.Failure) Reason {
 		return ProxyLogin
 	case contact.CertificateUnknown, contact.CertificateExpired, contact.CertificateMismatch, contact.ClockWrong:
 		return Certificate
-	case contact.NotSetUp, contact.SecretNotForUser:
+	case contact.NotSetUp, contact.SecretNotForUser, contact.SecretUnreadable:
 		return NotSetUp
 	}
 	return ""

@@ -75,7 +75,6 @@ type Policy struct {
 	ItemsPerRequest int    // below 1 counts as 1
 	KeepSent        int    // days to keep copies of delivered files
 	KeepRefused     int    // days to keep copies of refused files
-	KeepAll         bool   // for now: copies are not too old, since the days cannot be read
 }
 
 // Errors of this package.

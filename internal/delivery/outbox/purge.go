@@ -37,9 +37,6 @@ func (b *Outbox) purgeHourly(ctx context.Context) {
 func (b *Outbox) purge(ctx context.Context) error {
 	now := b.o.Now()
 	until := func(days int) int64 {
-		if b.policy().KeepAll {
-			return 0
-		}
 		return sqlitefile.Micros(now.Add(-time.Duration(days) * 24 * time.Hour))
 	}
 	var gone []string

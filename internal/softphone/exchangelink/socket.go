@@ -294,6 +294,8 @@ func (k *Stream) read(ctx context.Context, body io.ReadCloser, split bufio.Split
 		silent.Reset(k.requestServer.opts.Silence)
 	}
 	switch err := parts.Err(); {
+	case k.Silent(): // err may be that of the connection, which was broken for it
+		k.err = k.requestServer.connError(ctx, os.ErrDeadlineExceeded)
 	case errors.Is(err, bufio.ErrTooLong):
 		k.err = k.requestServer.connError(ctx, errLarge)
 	default:

@@ -30,9 +30,6 @@ func (s *Store) purge(ctx context.Context) error {
 	if s.db == nil {
 		return s.removeLeftovers()
 	}
-	if s.keep == KeepPaused {
-		return nil
-	}
 	var limit time.Time
 	if s.days != AllDays {
 		limit = now.AddDate(0, 0, -s.days)

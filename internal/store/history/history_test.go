@@ -346,7 +346,7 @@ func TestConfigure(t *testing.T) {
 	}
 	must.Do(t, os.WriteFile(path+".damaged", nil, 0o600))
 	for range 2 { // the second time at the start
-		configure(KeepPaused, 1)
+		configure(KeepPaused, AllDays)
 		_, err := s.Get(ctx, young)
 		if !errors.Is(err, ErrGone) || put(0) != 0 || s.Missed() != 0 || s.Handle(ctx, young) != nil || s.Purge(ctx) != nil {
 			t.Errorf("paused: %v, %d missed", err, s.Missed())
@@ -355,7 +355,7 @@ func TestConfigure(t *testing.T) {
 			t.Errorf("paused: whoever tells of missed calls may forget them: %v", err)
 		}
 		must.Do(t, s.Close())
-		s = must.Get(Open(path, KeepPaused, 1, func() time.Time { return now }))(t)
+		s = must.Get(Open(path, KeepPaused, AllDays, func() time.Time { return now }))(t)
 	}
 	configure(KeepFull, AllDays)
 	if _, err := s.Get(ctx, old); err != nil || s.Purge(ctx) != nil || s.Missed() != 1 {

@@ -189,7 +189,7 @@ func (s *Store) begin(ctx context.Context) error {
 		return fmt.Errorf("open call history: %w", err)
 	}
 	s.mu.Lock()
-	s.ended = true
+	s.ended = s.keep != KeepPaused
 	s.mu.Unlock()
 	return nil
 }

@@ -31,6 +31,7 @@ func (s *Store) PrepareShutdown(ctx context.Context) error {
 // ticks off the missed calls before it that have its number. A caller
 // who is already known stays if e names nobody, unless e says PersonRejected.
 func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
+	id = e.ID // stays, if paused
 	err = s.write(ctx, func(tx *sql.Tx, keep Keep) error {
 		id, err = s.put(ctx, tx, e.limitedTo(keep))
 		return err
@@ -278,13 +279,13 @@ func (s *Store) update(ctx context.Context, statement string, args ...any) error
 
 // write is change, unless paused, with errors that name the operation.
 func (s *Store) write(ctx context.Context, f func(*sql.Tx, Keep) error) error {
-	s.dbMu.RLock()
-	paused := s.keep == KeepPaused
-	s.dbMu.RUnlock()
-	if paused {
-		return nil
-	}
-	if err := s.change(ctx, f); err != nil {
+	err := s.change(ctx, func(tx *sql.Tx, keep Keep) error {
+		if keep == KeepPaused {
+			return nil
+		}
+		return f(tx, keep)
+	})
+	if err != nil {
 		return fmt.Errorf("write call history: %w", err)
 	}
 	return nil
