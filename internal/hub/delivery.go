@@ -212,32 +212,51 @@ func readReceipt(resp *http.Response, said []byte, now time.Time, token string) 
 	r.ItemStatuses = itemStatuses(said)
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	r.WebPage = kind == "text/html" && len(said) > 0
-	r.Empty = len(said) == 0 && (resp.ContentLength == 0 || len(resp.TransferEncoding) > 0)
+	r.Empty = len(said) == 0 && (resp.ContentLength == 0 || len(resp.TransferEncoding) > 0 || resp.ProtoMajor > 1)
 	r.NamesError = namesError(said)
 	return r
 }
 
-// namesError reports whether an answer in JSON plainly names an error, at its top or in
-// data. Like itemStatuses it reads the full answer.
+// namesError reports whether an answer in JSON plainly names an error, at its top, in data or
+// in an item. Like itemStatuses it reads the full answer.
 func namesError(said []byte) bool {
 	var a map[string]any
 	_ = json.Unmarshal(bytes.TrimPrefix(said, []byte("\ufeff")), &a)
 	data, _ := a["data"].(map[string]any)
-	for _, fields := range []map[string]any{a, data} {
+	items, _ := data["items"].([]any)
+	for _, part := range append(items, a, data) {
+		fields, _ := part.(map[string]any)
 		for name, value := range fields {
-			switch word := fmt.Sprint(value); strings.ToLower(name) {
+			switch strings.ToLower(name) {
 			case "error", "errors", "fout", "fouten":
-				if !slices.Contains([]string{"<nil>", "", "false", "0", "[]", "map[]"}, word) {
+				if !saysNothing(value) {
 					return true
 				}
 			case "success", "succes":
-				if word == "false" {
+				if value == false {
 					return true
 				}
 			}
 		}
 	}
 	return false
+}
+
+// saysNothing reports whether a value in JSON is null, false, 0, "", or holds only such values.
+func saysNothing(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, inside := range v {
+			if !saysNothing(inside) {
+				return false
+			}
+		}
+	case []any:
+		return !slices.ContainsFunc(v, func(inside any) bool { return !saysNothing(inside) })
+	default:
+		return slices.Contains([]any{nil, false, 0.0, ""}, v)
+	}
+	return true
 }
 
 // itemStatuses reads what an answer says about each item, if it has the shape of a request:

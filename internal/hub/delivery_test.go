@@ -185,7 +185,7 @@ func TestReceipts(t *testing.T) {
 func TestNamesError(t *testing.T) {
 	for said, want := range map[string]bool{`{"errors":[{"code":1}]}`: true, `{"Error":"x"}`: true, `{"data":{"fouten":{"a":1}}}`: true,
 		"\ufeff{\"success\":false}": true, `{"error":"","errors":[],"data":{"error":null,"errors":{}}}`: false, `{"error":false,"success":true}`: false,
-		`{"data":{"items":[{"errors":["of an item"]}]}}`: false, `{"error`: false, "error": false, `["error"]`: false, "": false} {
+		`{"data":{"items":[{},{"errors":["of an item"]}]}}`: true, `{"error":{"code":0,"texts":[null,""]},"data":{"items":[{"error":null}]}}`: false, `{"error`: false, "error": false, `["error"]`: false, "": false} {
 		if got := namesError([]byte(said)); got != want {
 			t.Errorf("%s: %v", said, got)
 		}

@@ -216,6 +216,9 @@ func (t *tokens) noteFailure(err error, wait time.Duration) error {
 		return err // only an administrator can fix it: no background retries
 	}
 	t.pause = max(jitter(min(firstPause<<(t.failures-1), longestPause)), min(wait, longestWait))
+	if contact.FailureOf(err) == contact.SecretUnreadable {
+		t.pause = refuseFor // a keyring asks the user each time
+	}
 	if t.warmed {
 		t.schedule(max(t.pause, jitter(min(time.Second<<t.failures, longestRetry))))
 	}

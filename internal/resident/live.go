@@ -28,8 +28,8 @@ import (
 // wakes an idle resident. A policy must take effect within 15 seconds.
 const lookEvery = 12 * time.Second
 
-// replaceTime is how long a program may take to replace that file or the policy, during which
-// there is none.
+// replaceTime is how long a program may take to replace the user's file or the policy, during
+// which there is none.
 const replaceTime = time.Second
 
 // settleTime is how long a program may take to write the settings file.
@@ -103,8 +103,8 @@ func (r *Resident) followSettings(ctx context.Context) {
 		if slept := clock.Check(lookEvery); slept != 0 {
 			r.resumed(slept)
 		}
-		switch missed := r.reload(ctx, false); {
-		case !missed:
+		switch absent := r.reload(ctx, false); {
+		case !absent:
 			replacing = nil
 		case replacing == nil:
 			replacing = time.After(replaceTime)
@@ -113,14 +113,15 @@ func (r *Resident) followSettings(ctx context.Context) {
 }
 
 // reload applies the files if they differ, or if something in them could not be read before.
-// missed is that of Settings.Reload: it is not yet known whether they do.
-func (r *Resident) reload(ctx context.Context, gone bool) (missed bool) {
+// gone and absent are those of Settings.Reload.
+func (r *Resident) reload(ctx context.Context, gone bool) (absent bool) {
 	was, print := r.settings(), fingerprint(r.o.Dirs, r.settings())
 	if print != r.fingerprint || gone || was.Unreadable() {
-		switch next, missed := was.Reload(r.o.Dirs, gone); {
-		case missed:
+		next, absent := was.Reload(r.o.Dirs, gone)
+		if absent {
 			return true
-		case print != r.fingerprint || !reflect.DeepEqual(was, next):
+		}
+		if print != r.fingerprint || !reflect.DeepEqual(was, next) {
 			r.fingerprint = print
 			r.apply(ctx, next)
 			return false

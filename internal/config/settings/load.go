@@ -44,10 +44,10 @@ func Load(dirs profile.Dirs) (*Settings, []Problem) {
 }
 
 // Reload reads the settings of a profile again. What the user's file said before stays in
-// force while it cannot be read. If missed, everything does, since that file or the policy is
-// missing or empty: that is how programs replace a file. gone says that it has been so for
-// longer than that takes.
-func (s *Settings) Reload(dirs profile.Dirs, gone bool) (next *Settings, missed bool) {
+// force while it cannot be read. If that file or the policy is missing or empty, as it is
+// while a program replaces it, absent is true and nothing changes, unless gone says that it
+// has been so for longer than that takes.
+func (s *Settings) Reload(dirs profile.Dirs, gone bool) (next *Settings, absent bool) {
 	user := userLayer(dirs)
 	userGone := user.problems == nil && len(user.tree) == 0 && len(s.user) > 0
 	if !gone && (userGone || s.policyGone()) {

@@ -437,15 +437,15 @@ func TestReload(t *testing.T) {
 		before, _ := Load(d)
 		must.Do(t, spoil(Path(d)))
 		replaced := name == "missing" || name == "empty"
-		s, missed := before.Reload(d, false)
+		s, absent := before.Reload(d, false)
 		for range 2 {
-			if s.History != before.History || len(s.Lines) != 1 || s.Unsure("history.keep") || s.Unreadable() == replaced || missed != replaced {
-				t.Errorf("%s: %+v, problems %v, missed: %v", name, s.History, s.Problems(), missed)
+			if s.History != before.History || len(s.Lines) != 1 || s.Unsure("history.keep") || s.Unreadable() == replaced || absent != replaced {
+				t.Errorf("%s: %+v, problems %v, absent: %v", name, s.History, s.Problems(), absent)
 			}
-			s, missed = s.Reload(d, false)
+			s, absent = s.Reload(d, false)
 		}
-		s, missed = s.Reload(d, true)
-		if (s.History == before.History) == replaced || missed {
+		s, absent = s.Reload(d, true)
+		if (s.History == before.History) == replaced || absent {
 			t.Errorf("%s for good: %+v", name, s.History)
 		}
 		if s, _ := Load(d); (s.History == History{"off", 1, false}) == replaced || s.Unsure("history.keep") == replaced {
@@ -467,10 +467,10 @@ func TestReload(t *testing.T) {
 		withPolicy(t, "[history]\ndays = 90\n", nil)
 		before, _ := Load(d)
 		withPolicy(t, "", err)
-		if s, missed := before.Reload(d, false); s.History.Days != 90 || !missed {
+		if s, absent := before.Reload(d, false); s.History.Days != 90 || !absent {
 			t.Errorf("a policy that is %s for a moment: %+v", name, s.History)
 		}
-		if s, missed := before.Reload(d, true); s.History.Days != 7 || missed {
+		if s, absent := before.Reload(d, true); s.History.Days != 7 || absent {
 			t.Errorf("a policy that is %s: %+v", name, s.History)
 		}
 	}

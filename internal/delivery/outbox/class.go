@@ -70,7 +70,7 @@ func classify(r hub.Receipt, err error, whole, ended bool) outcome {
 	case r.Status == 0:
 		return outcome{class: classUnknown, reason: NoAnswer}
 	}
-	return classifyAnswer(r, whole)
+	return classifyAnswer(r, whole && !r.Early)
 }
 
 // classifyAnswer is classify for an answer.
@@ -81,14 +81,15 @@ func classifyAnswer(r hub.Receipt, whole bool) outcome {
 	case r.Status == http.StatusGatewayTimeout && whole: // from a gateway whose hub did not answer
 		o.class, o.reason = classUnknown, NoAnswer
 	case o.class == classRetryLater:
-		o.mayHave = r.Status >= 500 && whole
+		// A hub that is busy or full says that it did not take the item.
+		o.mayHave = whole && r.Status >= 500 && r.Status != http.StatusServiceUnavailable && r.Status != http.StatusInsufficientStorage
 	case o.class != classDelivered:
 	case r.Broken:
 		o.class, o.reason = classUnknown, NoAnswer
 	case r.WebPage || r.Early || !plausibleAnswer(r):
 		o.class, o.reason = classUnknown, NotAnAnswer
 	case r.NamesError:
-		o.class, o.reason = classUnknown, RefusedByHub
+		o.class, o.reason = classUnknown, ErrorNamed
 	}
 	return o
 }

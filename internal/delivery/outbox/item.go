@@ -24,12 +24,13 @@ type Reason string
 // The reasons.
 const (
 	NoReason           Reason = ""
-	RefusedByHub       Reason = "refused_by_hub" // Refused: by the status. Uncertain: success, but with an error
+	RefusedByHub       Reason = "refused_by_hub" // Refused: by the status
 	GaveUp             Reason = "gave_up"        // Refused or Uncertain: unsuccessful for too long
 	CopyMissing        Reason = "copy_missing"   // Refused: our copy is gone
 	CopyDamaged        Reason = "copy_damaged"   // Refused: our copy differs from the original
 	CopyUnreadable     Reason = "copy_unread"    // our copy is currently unreadable
 	NoAnswer           Reason = "no_answer"      // all was sent, but no complete answer came
+	ErrorNamed         Reason = "error_named"    // success, but the answer names an error
 	NotAnAnswer        Reason = "not_an_answer"  // success, but with a web page, or nothing when something is due
 	Unclear            Reason = "unclear"        // success, but with refusals that match no item
 	Conflict           Reason = "conflict"       // 409 or 412: the hub may already have it
@@ -71,7 +72,7 @@ type Item struct {
 	HasCopy      bool      // our copy exists
 	FullyRead    bool      // of Sending: the client was given all of it, so the hub may have it
 
-	unknownAttempts int    // attempts with unknown outcome; all those with an error that leaves it open are one
+	unknownAttempts int    // attempts with unknown outcome; all that ended with 5xx count once
 	oddAttempts     int    // attempts with an odd status
 	crc             uint32 // CRC-32C of our copy, cheap to verify
 	sendAlone       bool   // never sent together with others

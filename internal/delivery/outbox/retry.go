@@ -1,6 +1,9 @@
 package outbox
 
-import "time"
+import (
+	"net/http"
+	"time"
+)
 
 // effect is what an outcome does to the queue.
 type effect struct {
@@ -102,6 +105,9 @@ func decide(it Item, o outcome, now time.Time, r retryRules) (Item, effect) {
 		e.minPause = asked
 	case classUnknown:
 		it.unknownAttempts++
+		if o.status == http.StatusGatewayTimeout { // in an outage each item sent becomes uncertain
+			e.minPause = probeAfter
+		}
 		if r.retry && it.unknownAttempts <= maxUnknowns && !it.expired(now) {
 			end, wait = "", r.backoff(it.Tries)
 		}

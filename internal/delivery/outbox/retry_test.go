@@ -69,7 +69,7 @@ func TestDecide(t *testing.T) {
 		{"later, asked too much", one, outcome{class: classRetryLater, reason: RetryLater, status: 503, retryAfter: 9 * time.Hour}, r, Waiting, RetryLater, 61 * time.Minute, effect{pause: true, minPause: time.Hour, endPause: true}},
 		{"later for three days", tried(50, 72*time.Hour), outcome{class: classRetryLater, reason: RetryLater, status: 503}, r, Refused, GaveUp, 0, effect{endPause: true}},
 		{"later for three days, after a doubt", with(tried(50, 72*time.Hour), func(it *Item) { it.unknownAttempts = 1 }), outcome{class: classRetryLater, reason: RetryLater, status: 503}, r, Uncertain, GaveUp, 0, effect{endPause: true}},
-		{"later for three days, and maybe delivered", tried(50, 72*time.Hour), outcome{class: classRetryLater, reason: RetryLater, status: 503, mayHave: true}, r, Uncertain, GaveUp, 0, effect{endPause: true}},
+		{"later for three days, and maybe delivered", tried(50, 72*time.Hour), outcome{class: classRetryLater, reason: RetryLater, status: 500, mayHave: true}, r, Uncertain, GaveUp, 0, effect{endPause: true}},
 		{"odd", one, outcome{class: classOddStatus, reason: OddStatus, status: 418}, r, Waiting, OddStatus, time.Minute, effect{endPause: true}},
 		{"odd, fifth time", with(tried(5, 0), func(it *Item) { it.oddAttempts = 4 }), outcome{class: classOddStatus, reason: OddStatus, status: 418}, r, Waiting, OddStatus, 8 * time.Hour, effect{endPause: true}},
 		{"odd, sixth time", with(tried(6, 0), func(it *Item) { it.oddAttempts = 5 }), outcome{class: classOddStatus, reason: OddStatus, status: 418}, r, Refused, OddStatus, 0, effect{endPause: true}},
@@ -131,6 +131,9 @@ func TestGivenUpUnsent(t *testing.T) {
 		drive(t, b)
 		if it := get(t, b, a.Item.ID); it.State != Refused || it.Reason != GaveUp || it.Tries != 0 || !it.Decided.Equal(now.Now()) {
 			t.Errorf("on hold %v: %+v", hold, it)
+		}
+		if q := must.Get(b.Queue(t.Context()))(t); q.HoldReason != "" {
+			t.Errorf("held for nothing: %s", q.HoldReason)
 		}
 	}
 }
@@ -228,7 +231,7 @@ func TestWords(t *testing.T) {
 	for _, s := range []State{Waiting, Sending, Delivered, Refused, Uncertain} {
 		keys = append(keys, text.DeliveryState(string(s)))
 	}
-	for _, r := range []Reason{RefusedByHub, GaveUp, CopyMissing, CopyDamaged, CopyUnreadable, NoAnswer, NotAnAnswer, Unclear, Conflict, Interrupted, Recovered, ResolvedByPerson,
+	for _, r := range []Reason{RefusedByHub, GaveUp, CopyMissing, CopyDamaged, CopyUnreadable, NoAnswer, ErrorNamed, NotAnAnswer, Unclear, Conflict, Interrupted, Recovered, ResolvedByPerson,
 		Unreachable, RetryLater, OddStatus, SentAlone, CredentialsRefused, Forbidden, ProxyLogin, Redirected, Certificate, NotSetUp,
 		"empty", "changed", "not_a_file", "unreadable"} {
 		keys = append(keys, text.DeliveryReason(string(r)))

@@ -249,12 +249,16 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 // tooLate selects the waiting items whose deadline has passed.
 const tooLate = "state = ? AND deadline BETWEEN 1 AND ?"
 
-// giveUpLate gives up those items, which waited while the queue was on hold or nothing ran.
+// giveUpLate gives up the items that are too late: they waited while the queue was on hold or
+// nothing ran. A hold with nothing left to try ends.
 func giveUpLate(ctx context.Context, tx *sql.Tx, now time.Time) error {
 	late, err := itemsWhere(ctx, tx, tooLate, Waiting, sqlitefile.Micros(now))
 	for _, it := range late {
 		it.Reason = GaveUp
 		err = errors.Join(err, updateItem(ctx, tx, it.asRefused(now)))
+	}
+	if err == nil && len(late) > 0 {
+		_, err = tx.ExecContext(ctx, "UPDATE queue SET held = '' WHERE NOT EXISTS (SELECT 1 FROM items WHERE state = ?)", Waiting)
 	}
 	return err
 }

@@ -25,7 +25,7 @@ const (
 	KeepNumbers Keep = "numbers" // calls and numbers, without names and contacts
 	KeepFull    Keep = "full"
 	// KeepPaused is for a setting that cannot be read: nothing is written or shown, and of
-	// existing calls only what a person deletes goes.
+	// existing calls only those go that are too old or that a person deletes.
 	KeepPaused Keep = "paused"
 )
 

@@ -351,6 +351,9 @@ func TestConfigure(t *testing.T) {
 		if !errors.Is(err, ErrGone) || put(0) != 0 || s.Missed() != 0 || s.Handle(ctx, young) != nil || s.Purge(ctx) != nil {
 			t.Errorf("paused: %v, %d missed", err, s.Missed())
 		}
+		if id, err := s.Put(ctx, Entry{ID: young, Rang: now}); id != young || err != nil {
+			t.Errorf("paused: a call became %d, %v", id, err)
+		}
 		if err := s.PutMissed(ctx, []Entry{{Rang: now, Number: "+31201234567"}}); !errors.Is(err, ErrOff) {
 			t.Errorf("paused: whoever tells of missed calls may forget them: %v", err)
 		}

@@ -33,7 +33,7 @@ func findings(t *testing.T) (all []inspect.Code) {
 // deliveryReasons lists all reasons that a row can show, and holdReasons those that hold everything.
 var (
 	deliveryReasons = []outbox.Reason{outbox.RefusedByHub, outbox.GaveUp, outbox.CopyMissing, outbox.CopyDamaged, outbox.CopyUnreadable,
-		outbox.NoAnswer, outbox.NotAnAnswer, outbox.Unclear, outbox.Conflict, outbox.Interrupted, outbox.Recovered,
+		outbox.NoAnswer, outbox.ErrorNamed, outbox.NotAnAnswer, outbox.Unclear, outbox.Conflict, outbox.Interrupted, outbox.Recovered,
 		outbox.Unreachable, outbox.RetryLater, outbox.OddStatus, outbox.SentAlone, outbox.CredentialsRefused, outbox.Forbidden,
 		outbox.ProxyLogin, outbox.Redirected, outbox.Certificate, outbox.NotSetUp, "empty", "changed", "not_a_file", "unreadable",
 		"duplicate", "no_files", "too_many", outbox.DiskFull, outbox.ReadOnly, outbox.SpoolGone, outbox.StoreBroken, outbox.DiskFailed}
