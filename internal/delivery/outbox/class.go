@@ -79,7 +79,8 @@ func classifyAnswer(r hub.Receipt, whole bool) outcome {
 	o.class, o.reason = classOfStatus(r.Status)
 	switch {
 	case r.Status == http.StatusGatewayTimeout && whole: // from a gateway whose hub did not answer
-		o.class, o.reason = classUnknown, NoAnswer
+		// In an outage each item sent becomes uncertain: there are to be few.
+		o.class, o.reason, o.retryAfter = classUnknown, NoAnswer, max(o.retryAfter, probeAfter)
 	case o.class == classRetryLater:
 		// A hub that is busy or full says that it did not take the item.
 		o.mayHave = whole && r.Status >= 500 && r.Status != http.StatusServiceUnavailable && r.Status != http.StatusInsufficientStorage

@@ -77,6 +77,9 @@ func TestEveryStatus(t *testing.T) {
 			if doubt := status >= 500 && c != classPermanent && status != 503 && status != 507; doubt != (it.unknownAttempts > 0) {
 				t.Errorf("%d: %d attempts of unknown outcome", status, it.unknownAttempts)
 			}
+			if (e.minPause >= probeAfter) != (c == classUnknown) {
+				t.Errorf("%d: the queue pauses for %v", status, e.minPause)
+			}
 			if c == classHold && (it.Attempts != 0 || it.Tries != 0) {
 				t.Errorf("%d: a hold used up %d attempts, %d tries", status, it.Attempts, it.Tries)
 			}

@@ -1,9 +1,6 @@
 package outbox
 
-import (
-	"net/http"
-	"time"
-)
+import "time"
 
 // effect is what an outcome does to the queue.
 type effect struct {
@@ -105,9 +102,7 @@ func decide(it Item, o outcome, now time.Time, r retryRules) (Item, effect) {
 		e.minPause = asked
 	case classUnknown:
 		it.unknownAttempts++
-		if o.status == http.StatusGatewayTimeout { // in an outage each item sent becomes uncertain
-			e.minPause = probeAfter
-		}
+		e.minPause = asked
 		if r.retry && it.unknownAttempts <= maxUnknowns && !it.expired(now) {
 			end, wait = "", r.backoff(it.Tries)
 		}
