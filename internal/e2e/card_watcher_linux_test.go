@@ -128,3 +128,13 @@ func (e *cardWatcher) columns() []image.Rectangle {
 }
 
 const cardWidth = 380
+
+// crop returns what the screen shows in r.
+func (e *cardWatcher) crop(r image.Rectangle) []byte {
+	rep, err := xproto.GetImage(e.conn, xproto.ImageFormatZPixmap, xproto.Drawable(e.root), int16(r.Min.X), int16(r.Min.Y),
+		uint16(r.Dx()), uint16(r.Dy()), ^uint32(0)).Reply()
+	if err != nil {
+		return nil
+	}
+	return rep.Data
+}
