@@ -344,31 +344,14 @@ func (r *Resident) closeHistory() {
 // they last as long as this program.
 func (r *Resident) openChoices() *chosencontacts.Store {
 	p := callactions.ChoiceParams(r.o.Dirs, r.o.Settings)
-	p.Log, p.Secrets = r.o.Log, currentSecrets(func() secret.Store { return secret.Open(r.settings().Hub.SecretStore, r.o.Dirs) })
+	p.Log = r.o.Log
+	p.Secrets = func() secret.Store { return secret.Open(r.settings().Hub.SecretStore, r.o.Dirs) }
 	if r.o.Demo != nil {
 		p.Secrets = nil
 	}
 	r.choices = chosencontacts.New(p)
 	return r.choices
 }
-
-// currentSecrets is the secret store of the current settings: those at the start may have
-// been unreadable.
-type currentSecrets func() secret.Store
-
-func (s currentSecrets) Get(ctx context.Context, ref secret.Ref) (string, error) {
-	return s().Get(ctx, ref)
-}
-
-func (s currentSecrets) Set(ctx context.Context, ref secret.Ref, value string) error {
-	return s().Set(ctx, ref, value)
-}
-
-func (s currentSecrets) Delete(ctx context.Context, ref secret.Ref) error {
-	return s().Delete(ctx, ref)
-}
-
-func (s currentSecrets) Clear(ctx context.Context) error { return s().Clear(ctx) }
 
 // Ring takes a call handed over by another program.
 func (r *Resident) Ring(e call.Event) error {

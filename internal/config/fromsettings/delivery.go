@@ -16,15 +16,6 @@ import (
 // OutboxFolder returns the folder of the outbox.
 func OutboxFolder(d profile.Dirs) string { return filepath.Join(d.State, "outbox") }
 
-// daysToKeep returns the days of a setting, or as many as it allows if it cannot be read:
-// that deletes nothing.
-func daysToKeep(s *settings.Settings, key string, days int) int {
-	if s.Unsure(key) {
-		return 3650
-	}
-	return days
-}
-
 // DeliveryPolicy returns how an outbox treats its files.
 func DeliveryPolicy(s *settings.Settings) outbox.Policy {
 	d := s.Delivery

@@ -6,9 +6,7 @@ import (
 	"runtime"
 
 	"wiebelt/internal/config/profile"
-	"wiebelt/internal/config/settings"
 	"wiebelt/internal/instance/installed"
-	"wiebelt/internal/store/history"
 )
 
 // RingProgram returns the program of exe's version that phones and links start. It
@@ -46,22 +44,3 @@ func companion(exe, name string) string {
 
 // HistoryFile returns the file with the stored calls.
 func HistoryFile(d profile.Dirs) string { return filepath.Join(d.State, "history.db") }
-
-// HistoryKeep returns what is kept of calls, and for how many days. A setting that cannot be
-// read deletes nothing.
-func HistoryKeep(s *settings.Settings) (keep history.Keep, days int) {
-	keep, days = history.Keep(s.History.Keep), s.History.Days
-	if keep == history.KeepOff && s.Unsure("history.keep") {
-		keep = history.KeepPaused
-	}
-	if s.Unsure("history.days") {
-		days = history.AllDays
-	}
-	return keep, days
-}
-
-// ChoicesPaused reports whether choices are off only because their setting cannot be read,
-// or the one that says where their key is.
-func ChoicesPaused(s *settings.Settings) bool {
-	return s.Unsure("history.choices") && !s.History.Choices || s.Unsure("hub.secret_store") && s.History.Choices
-}

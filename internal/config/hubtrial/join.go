@@ -59,12 +59,12 @@ func (w SaveRequest) join(ctx context.Context, d profile.Dirs, before *settings.
 		if w.Changes == nil {
 			w.Changes = map[string]any{}
 		}
-		given, isGiven := w.Changes["softphone"].([]settings.Softphone)
+		change, changed := w.Changes["softphone"]
 		w.Changes["softphone"] = func(now []settings.Softphone) []settings.Softphone {
-			if isGiven {
-				now = slices.Clone(given)
+			if changed {
+				now = settings.EditList(change, now)
 			}
-			return append(slices.DeleteFunc(now, isRelay), link) // a computer has one
+			return append(slices.DeleteFunc(slices.Clone(now), isRelay), link) // a computer has one
 		}
 		if err := settings.Check(d, w.Changes); err != nil {
 			return w, err

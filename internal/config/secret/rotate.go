@@ -190,7 +190,9 @@ func (r *rotatingStore) takeOver(ctx context.Context, ref Ref, secret string) {
 	if err == nil || errors.Is(err, ErrNotSet) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		delete(r.lastReturned, ref)
+		if r.lastReturned[ref] == sha256.Sum256([]byte(secret)) { // a still newer one may have been returned
+			delete(r.lastReturned, ref)
+		}
 	}
 }
 

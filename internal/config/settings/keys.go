@@ -48,6 +48,9 @@ type Entry struct {
 	elements func(raw any, report reporter) any
 }
 
+// MaxMessageDays is the most for delivery.keep_sent and delivery.keep_refused.
+const MaxMessageDays = 3650
+
 // Audience is who should set a key. A policy may set every key.
 type Audience string
 
@@ -153,8 +156,8 @@ var table = []Entry{
 	withStrictest("eventlog", choice("audit", func(s *Settings) *string { return &s.Audit }, "off", "eventlog")),
 	withStrictest("off", choice("scheme.lookup", func(s *Settings) *string { return &s.Scheme.Lookup }, "ask", "always", "off")),
 
-	number("delivery.keep_sent", 0, 0, 3650, func(s *Settings) *int { return &s.Delivery.KeepSent }),
-	number("delivery.keep_refused", 30, 0, 3650, func(s *Settings) *int { return &s.Delivery.KeepRefused }),
+	number("delivery.keep_sent", 0, 0, MaxMessageDays, func(s *Settings) *int { return &s.Delivery.KeepSent }),
+	number("delivery.keep_refused", 30, 0, MaxMessageDays, func(s *Settings) *int { return &s.Delivery.KeepRefused }),
 	number("delivery.items_per_request", 1, 1, 100, func(s *Settings) *int { return &s.Delivery.ItemsPerRequest }),
 	duration("delivery.settle", 5*time.Second, time.Second, time.Hour, func(s *Settings) *time.Duration { return &s.Delivery.Settle }),
 	choice("delivery.uncertain", func(s *Settings) *string { return &s.Delivery.Uncertain }, "hold", "retry"),

@@ -198,10 +198,9 @@ func (s *Settings) applyStrictest(l *layer) {
 		if p.Kind == Untrusted || p.Kind == Unreadable && l.tree != nil { // an earlier text holds
 			continue
 		}
-		unknown := p.Kind == Unreadable || p.Kind == BadSyntax && entryOf(table, p.Key) == nil
 		for j := range table {
 			e := &table[j]
-			if p.Key != e.Key && (!unknown && p.Key != e.Group() || s.sources[e.Key] == l.source || l.source == User && !l.near(p, e)) {
+			if p.Key != e.Key && (s.sources[e.Key] == l.source || !l.mayConcern(p, e)) {
 				continue
 			}
 			s.unsure[e.Key] = true
@@ -215,14 +214,26 @@ func (s *Settings) applyStrictest(l *layer) {
 	}
 }
 
-// near reports whether a key may stand on a problem's line: after its table's header, or
-// before any.
-func (l *layer) near(p Problem, e *Entry) bool {
-	table := ""
+// mayConcern reports whether a problem that names another key, or none, may be about e: all
+// of its group cannot be read, or the text is no TOML. What a user wrote below the header of
+// another table is not about e.
+func (l *layer) mayConcern(p Problem, e *Entry) bool {
+	switch {
+	case p.Kind == Unreadable:
+		return true
+	case p.Kind == BadSyntax && entryOf(table, p.Key) == nil:
+		at := l.tableAt(p.Line)
+		return l.source != User || at == "" || at == e.Group()
+	}
+	return p.Key == e.Group()
+}
+
+// tableAt returns the table that a line stands in, "" before the first header.
+func (l *layer) tableAt(line int) (path string) {
 	for _, st := range l.statements {
-		if st.header && st.line <= p.Line {
-			table = st.path
+		if st.header && st.line <= line {
+			path = st.path
 		}
 	}
-	return p.Kind != BadSyntax || table == "" || table == e.Group()
+	return path
 }

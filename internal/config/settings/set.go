@@ -50,6 +50,16 @@ func Set(dirs profile.Dirs, changes map[string]any) error {
 	return profile.WriteFile(p.path, []byte(p.edited), p.mode)
 }
 
+// EditList returns the list that a change for Set makes of the current one: what its function
+// returns, the list itself, or an empty one for nil.
+func EditList[T any](change any, now []T) []T {
+	if f, isFunc := change.(func([]T) []T); isFunc {
+		return f(slices.Clone(now))
+	}
+	list, _ := change.([]T)
+	return list
+}
+
 // Check returns the error that Set would return before writing.
 func Check(dirs profile.Dirs, changes map[string]any) error {
 	_, err := prepare(dirs, changes)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/relay/bucketwatch"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/text"
@@ -319,8 +320,8 @@ func (d *Directory) Remove(ctx context.Context, u wire.User) (revoked []Key, err
 // Invite creates a code with which the user joins on one computer.
 func (d *Directory) Invite(ctx context.Context, u wire.User) (code string, err error) {
 	e, _, err := d.Find(ctx, u)
-	for try := 0; try < 20 && !e.IsUser() && (err == nil || errors.Is(err, ErrUnknown)) && ctx.Err() == nil; try++ {
-		time.Sleep(replicationTime) // the user may have just been added
+	for try := 0; try < 20 && !e.IsUser() && (err == nil || errors.Is(err, ErrUnknown)) && wake.Pause(ctx, replicationTime) == nil; try++ {
+		// the user may have just been added
 		e, _, err = d.Find(ctx, u)
 	}
 	if err != nil {
@@ -367,8 +368,8 @@ func (d *Directory) Join(ctx context.Context, code, publicKey string) (u wire.Us
 		return "", nil, ErrCode
 	}
 	entry, err := d.joins.Get(ctx, hashOf(code))
-	for try := 0; try < 3 && errors.Is(err, jetstream.ErrKeyNotFound) && ctx.Err() == nil; try++ {
-		time.Sleep(replicationTime) // another relay may have just created it
+	for try := 0; try < 3 && errors.Is(err, jetstream.ErrKeyNotFound) && wake.Pause(ctx, replicationTime) == nil; try++ {
+		// another relay may have just created it
 		entry, err = d.joins.Get(ctx, hashOf(code))
 	}
 	switch {

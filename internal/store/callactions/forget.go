@@ -119,6 +119,7 @@ func ForgetFilter(rules *phone.Rules, m windowapi.Forget, now time.Time) func(en
 // ChoiceParams returns where choices are kept. The key of their hashes is in the secret
 // store; without a store, they last until the program ends.
 func ChoiceParams(dirs profile.Dirs, s *settings.Settings) chosencontacts.Params {
-	return chosencontacts.Params{Path: filepath.Join(dirs.State, chosencontacts.FileName), Secrets: secret.Open(s.Hub.SecretStore, dirs),
+	secrets := func() secret.Store { return secret.Open(s.Hub.SecretStore, dirs) }
+	return chosencontacts.Params{Path: filepath.Join(dirs.State, chosencontacts.FileName), Secrets: secrets,
 		Keep: s.History.Choices, Paused: fromsettings.ChoicesPaused(s), Log: slog.New(slog.DiscardHandler)}
 }

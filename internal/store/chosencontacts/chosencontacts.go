@@ -42,9 +42,9 @@ var ErrStopped = errors.New("choices: not running any more")
 // Params configures a Store. Path and Log are required.
 type Params struct {
 	Path    string
-	Secrets secret.Store // nil: in memory only
-	Keep    bool         // setting history.choices
-	Paused  bool         // see Pause
+	Secrets func() secret.Store // of the current settings; nil: in memory only
+	Keep    bool                // setting history.choices
+	Paused  bool                // see Pause
 	Log     *slog.Logger
 }
 

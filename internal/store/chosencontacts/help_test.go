@@ -106,7 +106,7 @@ func newFixture(t *testing.T) *fixture {
 func (r *fixture) start() {
 	p := Params{Path: r.path, Keep: r.keep, Paused: r.paused, Log: slog.New(slog.NewTextHandler(&r.log, nil))}
 	if r.vault != nil {
-		p.Secrets = r.vault
+		p.Secrets = func() secret.Store { return r.vault }
 	}
 	r.Store = New(p)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -114,7 +114,7 @@ func (s *Store) ensureKey(ctx context.Context) (err error) {
 // findKey gets or creates the key in the secret store, and applies what
 // was done without it.
 func (s *Store) findKey(ctx context.Context) error {
-	text, err := s.p.Secrets.Get(ctx, KeyRef())
+	text, err := s.p.Secrets().Get(ctx, KeyRef())
 	key, ok := decodeKey(text)
 	if s.isPaused() && (err != nil || !ok || markOf(key) != s.file.keyMark) {
 		return cmp.Or(err, secret.ErrNotSet) // in which store the key is may be just as unreadable
@@ -122,7 +122,7 @@ func (s *Store) findKey(ctx context.Context) error {
 	switch {
 	case errors.Is(err, secret.ErrNotSet) || err == nil && !ok:
 		text = secret.RandomKey()
-		if err := s.p.Secrets.Set(ctx, KeyRef(), text); err != nil {
+		if err := s.p.Secrets().Set(ctx, KeyRef(), text); err != nil {
 			return err
 		}
 		key, _ = decodeKey(text)
@@ -173,7 +173,7 @@ func (s *Store) removeAll(ctx context.Context) error {
 	had := s.file.keyMark != ""
 	err := s.file.remove(s.p.Path)
 	if had && s.p.Secrets != nil {
-		err = errors.Join(err, s.p.Secrets.Delete(ctx, KeyRef()))
+		err = errors.Join(err, s.p.Secrets().Delete(ctx, KeyRef()))
 	}
 	return err
 }

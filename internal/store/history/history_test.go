@@ -402,6 +402,9 @@ func TestConfigure(t *testing.T) {
 	if id := put(0); id != 0 {
 		t.Fatal("off: something was kept")
 	}
+	if id, err := s.Put(ctx, Entry{ID: young, Rang: now}); id != 0 || err != nil {
+		t.Errorf("off: a call kept its place %d, %v", id, err)
+	}
 	if _, err := s.Get(ctx, young); !errors.Is(err, ErrGone) || s.DeleteNumber(ctx, "+31201234567") != nil || s.Missed() != 0 {
 		t.Errorf("off: %v, or there is something to delete, or %d were missed", err, s.Missed())
 	}

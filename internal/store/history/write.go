@@ -24,20 +24,24 @@ func (s *Store) PrepareShutdown(ctx context.Context) error {
 
 // Put writes an entry: a new one if its ID is 0, else over the one with that ID.
 // It returns when the entry is safe on disk. What Keep does not allow is left
-// out, and a withheld number never has a person; with KeepOff and KeepPaused nothing happens
-// and the ID is 0. If the ID was deleted meanwhile, the error is ErrGone.
+// out, and a withheld number never has a person; with KeepOff nothing happens and the ID is
+// 0, with KeepPaused it stays what it was. If the ID was deleted meanwhile, the error is
+// ErrGone.
 //
 // If somebody was spoken to in the call, or was called back, the entry
 // ticks off the missed calls before it that have its number. A caller
 // who is already known stays if e names nobody, unless e says PersonRejected.
 func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
-	id = e.ID // stays, if paused
-	err = s.write(ctx, func(tx *sql.Tx, keep Keep) error {
+	err = s.change(ctx, func(tx *sql.Tx, keep Keep) error {
+		if keep == KeepPaused {
+			id = e.ID
+			return nil
+		}
 		id, err = s.put(ctx, tx, e.limitedTo(keep))
 		return err
 	})
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("write call history: %w", err)
 	}
 	s.mu.Lock()
 	due := id != 0 && s.now().Sub(s.lastPurge) >= purgeEvery

@@ -175,11 +175,12 @@ func (h *Host) Work(do func(ctx context.Context, post func(func()))) (end contex
 // resident, a file that cannot be read leaves the last ones in force. It waits for the disk:
 // run it in Go.
 func (h *Host) Settings() *settings.Settings {
-	before := h.read.Load()
-	if before == nil {
-		before, _ = settings.Load(h.Dirs) // the settings window reports errors in it
+	s := h.read.Load()
+	if s == nil {
+		s, _ = settings.Load(h.Dirs) // the settings window reports errors in it
+	} else {
+		s, _ = s.Reload(h.Dirs, true)
 	}
-	s, _ := before.Reload(h.Dirs, true)
 	h.read.Store(s)
 	return s
 }
