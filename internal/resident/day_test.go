@@ -139,7 +139,7 @@ func playDay(t *testing.T, path string, calls int) {
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
 	eng := engine.New(engine.Params{Rules: rules, Lookup: &slowHub{}, CheckLink: func(l string) (string, error) { return l, nil },
 		Browse: func(context.Context, string) error { return nil }, Record: rec.Enqueue, FullFor: time.Minute, AfterCall: 20 * time.Second,
-		SchemeLookup: "ask", Outgoing: "strip", AutoOpen: "never", Clock: systemClock{}, Log: log})
+		SchemeLookup: "ask", Outgoing: "strip", AutoOpen: "never", Log: log})
 	screen := &wall{}
 	cards := must.Get(card.New(card.Config{Language: text.Dutch, Appearance: "light", FileWord: "relatie", Corner: "bottom-right", Log: log}, eng, screen))(t)
 	work.Go(func() { runEngine(ctx, eng, rec.Run) })

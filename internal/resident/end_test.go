@@ -26,7 +26,7 @@ func TestLastCallIsKept(t *testing.T) {
 	taken := 0
 	for range 100 {
 		rec := recorder.New(store, func() {}, log)
-		e := engine.New(engine.Params{Rules: rules, Record: rec.Enqueue, Clock: systemClock{}, Log: log})
+		e := engine.New(engine.Params{Rules: rules, Record: rec.Enqueue, Log: log})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {

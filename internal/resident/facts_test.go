@@ -51,7 +51,7 @@ func running(t *testing.T) (*desktop, *fakeCards) {
 	d := newDesktop(t)
 	d.facts.known.StartedAt = time.Now()
 	d.facts.known.SetUp = true
-	d.engine = engine.New(engine.Params{Rules: d.rules(d.set), Clock: systemClock{}, Log: d.o.Log, FullFor: time.Minute, AfterCall: time.Second})
+	d.engine = engine.New(engine.Params{Rules: d.rules(d.set), Log: d.o.Log, FullFor: time.Minute, AfterCall: time.Second})
 	d.testCard = &testCard{Engine: d.engine, changed: func() {}}
 	d.tray = tray.New(tray.Params{Log: d.o.Log})
 	d.hubWatch = hubwatch.NewHub(d.hubParams(), &d.facts.hubState)

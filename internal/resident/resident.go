@@ -202,7 +202,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	defer r.stop() // before work.Wait, however run ends
 
 	p := engine.Params{
-		Rules: r.rules(r.o.Settings), Clock: systemClock{}, Log: r.o.Log,
+		Rules: r.rules(r.o.Settings), Log: r.o.Log,
 		Browse: browse, Choices: r.openChoices(),
 	}
 	r.params(&p, now)
@@ -426,8 +426,3 @@ func (r *Resident) watchProgram(ctx context.Context) {
 		r.stop()
 	}
 }
-
-type systemClock struct{}
-
-func (systemClock) Now() time.Time                  { return time.Now() }
-func (systemClock) At(t time.Time) <-chan time.Time { return time.After(time.Until(t)) }

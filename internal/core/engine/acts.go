@@ -13,7 +13,7 @@ import (
 const autoOpenWithin = 10 * time.Second
 
 func (e *Engine) act(ctx context.Context, a Action) {
-	now := e.p.Clock.Now()
+	now := time.Now()
 	e.s.dirty = true
 	if a.Kind == ActionShow {
 		e.show(ctx, a.Card, now)
@@ -110,7 +110,7 @@ func (e *Engine) open(ctx context.Context, c *card, i int) {
 // user wants so: once per call, and never for a web page's launch, a merely possible match,
 // or after "Niet deze relatie".
 func (e *Engine) autoOpen(ctx context.Context, c *card) {
-	late := e.p.Clock.Now().Sub(later(c.Answered, c.callerSince)) > autoOpenWithin
+	late := time.Now().Sub(later(c.Answered, c.callerSince)) > autoOpenWithin
 	switch {
 	case e.p.AutoOpen != AutoOpenAnswered, c.Phase != PhaseAnswered, c.autoOpened, late, c.closed, c.Outgoing,
 		c.Outcome != OutcomeFound, c.Possible, c.OpenedIndex >= 0, len(c.removedContacts) > 0,

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"math"
 	"runtime"
@@ -16,11 +15,6 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-type wallClock struct{}
-
-func (wallClock) Now() time.Time                  { return time.Now() }
-func (wallClock) At(t time.Time) <-chan time.Time { return time.After(time.Until(t)) }
-
 // benchmarkEngine runs an engine with a hub that answers at once.
 func benchmarkEngine(b testing.TB, found int) (*Engine, <-chan struct{}) {
 	b.Helper()
@@ -29,7 +23,7 @@ func benchmarkEngine(b testing.TB, found int) (*Engine, <-chan struct{}) {
 	for i := range found {
 		people = append(people, contact.Contact{ID: strconv.Itoa(i), Initials: "A", FamilyName: "Naam" + strconv.Itoa(i), Link: "ok"})
 	}
-	e := New(Params{Rules: rules, Clock: wallClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	e := New(Params{Rules: rules, Log: slog.New(slog.DiscardHandler),
 		FullFor: time.Minute, AfterCall: 20 * time.Second,
 		Lookup:    lookupFunc(func(context.Context, string) ([]contact.Contact, error) { return people, nil }),
 		CheckLink: func(l string) (string, error) { return l, nil }, Record: func(Entry) {}})

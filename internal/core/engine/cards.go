@@ -52,7 +52,6 @@ type display struct {
 	shown       bool // in the last snapshot
 	attention   attention
 	unfolded    time.Time // when the user unfolded it
-	raised      time.Time // while shown: the user wants a card, not a line
 	broughtBack time.Time // when the user asked for it
 	mustUnfold  bool      // it is news: unfold once cards may move
 	mustFold    bool      // another call came to life: fold once cards may move
@@ -109,7 +108,7 @@ func newState() state {
 }
 
 func (e *Engine) receive(ctx context.Context, ev call.Event) {
-	now := e.p.Clock.Now()
+	now := time.Now()
 	n := e.p.Rules.Parse(ev.Number, ev.Name)
 	ch := e.s.tracker.Apply(ev, n.Key(), now)
 	switch ch.Kind {
@@ -372,8 +371,8 @@ const sinceWaking = 3 * time.Second
 
 // endAllCalls ends every call from before a sleep, as of its start and for an unknown
 // reason, and removes its card.
-func (e *Engine) endAllCalls(slept time.Duration) {
-	now := e.p.Clock.Now().Round(0) // wall clock: the monotonic clock may stop during sleep
+func (e *Engine) endAllCalls(now time.Time, slept time.Duration) {
+	now = now.Round(0) // wall clock: the monotonic clock may stop during sleep
 	e.s.cards = slices.DeleteFunc(e.s.cards, func(c *card) bool {
 		if !c.Rang.Before(now.Add(-sinceWaking)) {
 			return false
@@ -388,9 +387,9 @@ func (e *Engine) endAllCalls(slept time.Duration) {
 	e.s.moreAttention, e.s.attentionLeftAt = attention{}, time.Time{}
 }
 
-func (e *Engine) sourceGone(w call.Source) {
-	now := e.p.Clock.Now()
-	for _, l := range e.s.tracker.SourceGone(w) {
+func (e *Engine) sourceGone(s call.Source) {
+	now := time.Now()
+	for _, l := range e.s.tracker.SourceGone(s) {
 		if c := e.cardOf(l.ID); c != nil {
 			c.ReportLevel, c.sourceLost = call.RingOnly, now
 			if c.Strip && c.Phase == PhaseAnswered {
@@ -488,7 +487,7 @@ func (e *Engine) record(c *card) {
 		return
 	}
 	e.p.Record(Entry{Call: c.call, Card: c.Card, Source: c.source, Ended: c.ended, Reason: c.reason, AnsweredBy: c.answeredBy,
-		ContactCount: len(c.Contacts), ContactIndex: c.recordedContact(), BrowserStarted: c.OpenedIndex >= 0 && c.browserStarted})
+		ContactIndex: c.recordedContact(), BrowserStarted: c.OpenedIndex >= 0 && c.browserStarted})
 }
 
 // recordedContact returns the index of the contact recorded as the caller, or -1.

@@ -24,13 +24,6 @@ type Lookup interface {
 	Lookup(ctx context.Context, number string) ([]contact.Contact, error)
 }
 
-// Clock is the time, replaceable in tests.
-type Clock interface {
-	Now() time.Time
-	// At returns a channel that fires once at t.
-	At(t time.Time) <-chan time.Time
-}
-
 // SchemeLookup is what a launch through the URL scheme may do by itself.
 type SchemeLookup string
 
@@ -70,7 +63,7 @@ type Choices interface {
 	ForgetChoice(number, contactID string)
 }
 
-// Params configure an Engine. Rules, Clock and Log are required.
+// Params configure an Engine. Rules and Log are required.
 type Params struct {
 	Rules *phone.Rules
 	// Lookup is nil if nothing is set up: every lookup then fails with contact.NotSetUp.
@@ -92,21 +85,19 @@ type Params struct {
 	Outgoing     OutgoingDisplay
 	AutoOpen     AutoOpen
 
-	Clock Clock
-	Log   *slog.Logger
+	Log *slog.Logger
 }
 
 // Entry is what the engine knows about a call for the history. The call is recorded
 // again, under the same Call, whenever that changes: another caller, an answer, the
 // end, or a name taken back.
 type Entry struct {
-	Call         call.ID
-	Card         Card
-	Source       call.Source
-	Ended        time.Time // zero while not known to be over
-	Reason       call.Reason
-	AnsweredBy   string // who answered, for call.AnsweredElsewhere
-	ContactCount int
+	Call       call.ID
+	Card       Card
+	Source     call.Source
+	Ended      time.Time // zero while not known to be over
+	Reason     call.Reason
+	AnsweredBy string // who answered, for call.AnsweredElsewhere
 	// ContactIndex is the index of the contact whose name is kept, -1 for none: the only one, or
 	// the one whose file was opened. It is never a foreign number's contact, nor the one
 	// remaining after "Niet deze relatie".
@@ -182,14 +173,14 @@ func (e *Engine) Receive(ev call.Event) error {
 
 // SourceGone records that a connection has ended, so that the end of its calls
 // will never be reported.
-func (e *Engine) SourceGone(w call.Source) { e.enqueue(func(context.Context) { e.sourceGone(w) }) }
+func (e *Engine) SourceGone(s call.Source) { e.enqueue(func(context.Context) { e.sourceGone(s) }) }
 
 // Do performs a user's action on a card. It never blocks for long. Actions on cards
 // that are gone are ignored.
 func (e *Engine) Do(a Action) { e.enqueue(func(ctx context.Context) { e.act(ctx, a) }) }
 
 // Reconfigure changes settings while the engine runs. set is called on the engine's
-// goroutine and may change everything but Clock and Log.
+// goroutine and may change everything but Log.
 func (e *Engine) Reconfigure(set func(*Params)) { e.enqueue(func(context.Context) { set(&e.p) }) }
 
 // Forget drops the last calls and ring counts for which gone returns true, and the
@@ -207,7 +198,7 @@ func (e *Engine) Forget(gone func(LastCall) bool, who phone.Number) {
 func (e *Engine) Resumed(slept time.Duration) {
 	e.enqueue(func(context.Context) {
 		if slept >= call.StaleAfter {
-			e.endAllCalls(slept)
+			e.endAllCalls(time.Now(), slept)
 		}
 	})
 }
@@ -254,11 +245,11 @@ func (e *Engine) Run(ctx context.Context) {
 			}
 		case <-timer:
 		}
-		next := e.advance(ctx, e.p.Clock.Now())
+		next := e.advance(ctx, time.Now())
 		e.publish()
 		timer = nil
 		if !next.IsZero() {
-			timer = e.p.Clock.At(next)
+			timer = time.After(time.Until(next))
 		}
 	}
 }
@@ -272,7 +263,7 @@ func (e *Engine) publish() {
 	snap := &Snapshot{Rev: e.s.rev, LastCall: e.s.lastCall, RecentCalls: e.s.recentCalls, Lookup: e.s.lookup}
 	e.updateDimming() // what just folded may have been the living call
 	snap.ClosedCard = closedForHotkey(e.s.cards)
-	shown, more := selectShown(e.s.cards, e.layoutFrozen(e.p.Clock.Now()))
+	shown, more := selectShown(e.s.cards, e.layoutFrozen(time.Now()))
 	for _, c := range e.s.cards {
 		c.shown = false
 	}
@@ -282,8 +273,8 @@ func (e *Engine) publish() {
 	}
 	for _, c := range e.s.cards {
 		if !c.shown {
-			c.attention, c.mustFold = attention{}, c.mustFold || c.Dimmed && !c.raised.IsZero() // a hidden card has no pointer on it
-			c.raised, c.Raised = time.Time{}, time.Time{}
+			c.attention, c.mustFold = attention{}, c.mustFold || c.Dimmed && !c.Raised.IsZero() // a hidden card has no pointer on it
+			c.Raised = time.Time{}
 		}
 		if c.ongoing {
 			snap.Ongoing++

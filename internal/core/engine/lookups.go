@@ -73,7 +73,7 @@ func (e *Engine) startLookup(ctx context.Context, c *card) {
 			r.err = &contact.LookupError{Failure: contact.NotSetUp}
 		} else {
 			r.found, r.err = lookup.Lookup(ctx, number)
-			r.at = e.p.Clock.Now()
+			r.at = time.Now()
 		}
 		e.deliver(ctx, func(ctx context.Context) { e.applyResult(ctx, r) })
 	})
@@ -88,7 +88,7 @@ func (c *card) cancelLookup() {
 }
 
 func (e *Engine) applyResult(ctx context.Context, r result) {
-	now := e.p.Clock.Now()
+	now := time.Now()
 	of := func(c *card) bool { return c.ID == r.card && c.attempt == r.attempt }
 	var c *card
 	if i := slices.IndexFunc(e.s.cards, of); i >= 0 {

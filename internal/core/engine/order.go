@@ -79,7 +79,7 @@ func (e *Engine) updateDimming() {
 		}
 		c.Dimmed, c.mustFold, e.s.dirty = dimmed, dimmed, true
 		if dimmed {
-			c.raised = time.Time{}
+			c.Raised = time.Time{}
 		}
 	}
 }
@@ -92,7 +92,7 @@ func (e *Engine) anyLive() bool {
 // raise turns whatever represents a call into a card, because the user wants it.
 func (e *Engine) raise(c *card, now time.Time) {
 	c.closed, c.superseded, c.mustUnfold, c.mustFold, c.Strip, c.SingleLine = false, false, false, false, false, false
-	c.raised, c.Raised = now, now
+	c.Raised = now
 	c.Dimmed = c.Rank() == RankEnded && e.anyLive()
 }
 
@@ -170,7 +170,7 @@ func (c *card) priority(held bool, nth int) int {
 		return 0
 	case held && c.shown && notEnded && (!c.SingleLine || nth < 2):
 		return 1
-	case !c.raised.IsZero():
+	case !c.Raised.IsZero():
 		return 2
 	case notEnded && nth < 2:
 		return 3
@@ -192,7 +192,7 @@ func setLines(ranked []*card, held bool, nth map[*card]int) {
 	for i, c := range ranked {
 		live := c.Rank().IsLive()
 		line := held && c.shown && c.SingleLine
-		settled[i] = held && c.shown || !c.raised.IsZero() || live && (c.shown && !c.SingleLine || nth[c] == 0 || nth[c] == 1 && c.Rank() == RankInCall)
+		settled[i] = held && c.shown || !c.Raised.IsZero() || live && (c.shown && !c.SingleLine || nth[c] == 0 || nth[c] == 1 && c.Rank() == RankInCall)
 		if settled[i] && !line {
 			whole++
 		}

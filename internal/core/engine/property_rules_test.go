@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
@@ -15,7 +16,7 @@ func (w *world) published(s *Snapshot) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.saw["snapshots"]++
-	now := w.clock.Now()
+	now := time.Now()
 	if len(s.Cards) > MaxShown || s.MoreCount > 0 && len(s.Cards) < MaxShown {
 		w.fail("%d cards and %d more", len(s.Cards), s.MoreCount)
 	}
@@ -108,7 +109,7 @@ func (w *world) oneCard(c Card) {
 
 // inOrder checks a snapshot's order of calls: in call before ringing before ended.
 func (w *world) inOrder(s *Snapshot) {
-	held := w.isHeld(w.clock.Now()) || w.mayMove
+	held := w.isHeld(time.Now()) || w.mayMove
 	count := map[Rank]int{}
 	for _, c := range w.e.s.cards {
 		if c.closed {
@@ -130,7 +131,7 @@ func (w *world) inOrder(s *Snapshot) {
 			continue
 		}
 		shown[at]++
-		free := !held && c.raised.IsZero()
+		free := !held && c.Raised.IsZero()
 		switch {
 		case c.Dimmed != (live && at == RankEnded):
 			w.fail("%s, standing %d: aside is %v", c.Number.Key(), at, c.Dimmed)
@@ -219,7 +220,7 @@ func (w *world) browse(_ context.Context, address string) error {
 		w.saw["opened by itself"]++
 		switch {
 		case !w.auto, t.outgoing, t.url && !t.confirmed, len(t.denied) > 0, t.closed, t.autoOpens > 1,
-			len(peopleOf(number)) != 1, strings.HasPrefix(number, "+49"), w.clock.Now().Sub(later(t.answered, t.person)) > autoOpenWithin:
+			len(peopleOf(number)) != 1, strings.HasPrefix(number, "+49"), time.Now().Sub(later(t.answered, t.person)) > autoOpenWithin:
 			w.fail("opened by itself: %s", address)
 		}
 		return nil
@@ -238,7 +239,7 @@ func (w *world) record(en Entry) {
 // settled compares the newest snapshot with the truth when nothing but lookups
 // is under way.
 func (w *world) settled() {
-	now := w.clock.Now()
+	now := time.Now()
 	s := w.e.Snapshot()
 	if w.held && !slices.ContainsFunc(s.Cards, func(c Card) bool { return c.ID == w.heldCard }) {
 		w.held = false // it was closed, or the computer slept

@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -17,7 +16,6 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/phone"
-	"wiebelt/internal/testutil/clocktest"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -86,7 +84,7 @@ func pick[T any](all []T, i int) (one T, ok bool) {
 }
 
 func (w *world) do(p play) {
-	now := w.clock.Now()
+	now := time.Now()
 	number := callers[p.B%len(callers)].number
 	live := w.live()
 	t, some := pick(live, p.A)
@@ -183,16 +181,9 @@ func (w *world) do(p play) {
 		}
 	case "wait":
 		d := []time.Duration{10 * time.Millisecond, 400 * time.Millisecond, 900 * time.Millisecond, 3 * time.Second, 7 * time.Second, 21 * time.Second, 61 * time.Second, 11 * time.Minute}[p.A%8]
-		most := 500 * time.Millisecond // clocks do not jump, or only when the computer sleeps
-		if d > 2*time.Minute {
-			most = 20 * time.Second
-		}
-		for d > 0 {
-			step := min(d, most)
-			w.clock.Forward(step)
-			synctest.Wait()
-			d -= step
-		}
+		w.e.Reconfigure(func(*Params) {}) // it may change again what this goroutine has read
+		time.Sleep(d)
+		synctest.Wait()
 	case "hover", "keyboard":
 		if any && !w.held {
 			act(map[string]ActionKind{"hover": ActionHover, "keyboard": ActionKeyboard}[p.Do], 0, 0)
@@ -305,7 +296,8 @@ func (w *world) do(p play) {
 				t.slept = true // no one waits for lookups from before the sleep
 			}
 		}
-		w.clock.Forward(8 * time.Hour)
+		w.e.Reconfigure(func(*Params) { time.Sleep(8 * time.Hour) })
+		time.Sleep(8 * time.Hour)
 		w.e.Resumed(8 * time.Hour)
 		synctest.Wait()
 	case "gone":
@@ -330,7 +322,7 @@ func (w *world) do(p play) {
 
 // show brings a card back.
 func (w *world) show(id CardID) {
-	w.mayMove, w.touched = true, w.clock.Now()
+	w.mayMove, w.touched = true, time.Now()
 	w.e.Do(Action{Card: id, Kind: ActionShow})
 	synctest.Wait()
 	for _, c := range w.e.s.cards {
@@ -344,10 +336,10 @@ func (w *world) show(id CardID) {
 func playStory(t *testing.T, auto bool, story []play) (wrong string, saw map[string]int) {
 	synctest.Test(t, func(t *testing.T) {
 		rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
-		w := &world{clock: clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), auto: auto, entries: map[call.ID]Entry{},
+		w := &world{auto: auto, entries: map[call.ID]Entry{},
 			choices: choices{}, expected: map[string]int{}, unfolded: map[CardID]bool{}, saw: map[string]int{}}
 		w.choices["+31612345603"], w.choices["+31612345604"], w.choices["+31612345601"] = "+31612345603#1", "+31612345604#0", "somebody else"
-		p := Params{Rules: rules, Lookup: w, Choices: w.choices, Clock: w.clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		p := Params{Rules: rules, Lookup: w, Choices: w.choices, Log: slog.New(slog.DiscardHandler),
 			FullFor: 60 * time.Second, AfterCall: 20 * time.Second, SchemeLookup: SchemeAsk, Outgoing: OutgoingStrip,
 			CheckLink: func(l string) (string, error) { return l, nil }, Browse: w.browse, Record: w.record}
 		if auto {

@@ -10,7 +10,6 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
-	"wiebelt/internal/testutil/clocktest"
 )
 
 // truth is what really happens to a call.
@@ -40,7 +39,6 @@ type truth struct {
 // world is a story under way.
 type world struct {
 	e       *Engine
-	clock   *clocktest.Clock
 	auto    bool
 	calls   []*truth
 	asked   []*question // lookups that the hub has not answered
@@ -148,7 +146,7 @@ func (w *world) busy(number string) bool {
 }
 
 func (w *world) send(source call.Source, id, number string, s call.State, change func(*call.Event)) {
-	ev := call.Event{Source: source, ID: id, Number: number, Name: nameOf(number), State: s, At: w.clock.Now()}
+	ev := call.Event{Source: source, ID: id, Number: number, Name: nameOf(number), State: s, At: time.Now()}
 	if change != nil {
 		change(&ev)
 	}
@@ -184,7 +182,7 @@ func (w *world) freeID(source call.Source) string {
 
 // begin starts a call in truth and reports it.
 func (w *world) begin(source call.Source, number string, s call.State, outgoing bool) {
-	now := w.clock.Now()
+	now := time.Now()
 	t := &truth{number: number, sources: []call.Source{source}, ids: []string{w.freeID(source)}, rang: now, person: now, outgoing: outgoing,
 		url: source.Kind == call.KindURL, denied: map[string]bool{}}
 	if s == call.Answered {
@@ -216,7 +214,7 @@ func (w *world) begin(source call.Source, number string, s call.State, outgoing 
 
 // overBy ends a call in truth.
 func (w *world) overBy(t *truth, r call.Reason) {
-	t.over, t.ended, t.reason = true, w.clock.Now(), r
+	t.over, t.ended, t.reason = true, time.Now(), r
 }
 
 func keyOf(number string) string {

@@ -84,7 +84,7 @@ type Card struct {
 	RemovedCount  int             // contacts the user removed; also mentioned for OutcomeNobody
 	LastRemoved   contact.Contact // the one removed last
 	CanUndo       bool            // that can be undone, for a while
-	Raised        time.Time       // when the user last asked for or unfolded the card
+	Raised        time.Time       // while shown, not dimmed: when the user last asked for the card or unfolded it
 	OpenedIndex   int             // index of the contact whose file was opened, -1 for none
 	OpenError     bool            // the browser did not start
 	// RingReceived is when the event behind this state reached the source; AnswerReceived is when

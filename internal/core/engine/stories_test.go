@@ -12,6 +12,13 @@ import (
 //	caller a 0201234567              another caller on it
 //	answer a, end a missed           end a elsewhere by=…: who answered there
 //	hub holds, hub goes on           the hub holds its answers back
+//	hub fails hub_slow, hub works    it has another answer
+//	browser …                        the same of browsers
+//	asked 3                          how many lookups there were
+//	crowd 10                         so many other callers, of whom each hangs up
+//	on 2                             how many calls are on
+//	outgoing off                     another setting
+//	forget                           the last call's caller is forgotten
 //	wait 61s, sleep 8h, lost @bare
 //	hover 1, leave 1, open 1 0, not-this 1 0, undo 1, close 1, unfold 1, look-up 1
 //	show-last, show 2               the card of the last call, of the one before it
@@ -400,7 +407,7 @@ var storyTexts = map[string]string{
 		remembered Zwart
 		shows 0201234567 Aalst+Bakker+Zwart ringing opened=Zwart
 		end a
-		history Zwart ended
+		history Zwart ended opened
 		ring b 0201234567
 		shows 0201234567 Zwart+Aalst+Bakker ringing x2 earlier
 		not-this 1 0
@@ -449,7 +456,7 @@ var storyTexts = map[string]string{
 		undo 1
 		shows 0201234567 Zwart+Aalst+Bakker ringing earlier opened=Zwart
 		remembered Zwart
-		history Zwart live
+		history Zwart live opened
 		not-this 1 1
 		wait 9s
 		shows 0201234567 Zwart+Bakker ringing earlier opened=Zwart not-this undo
@@ -472,7 +479,7 @@ var storyTexts = map[string]string{
 		opened Twee
 		not-this 1 0
 		shows 0203333333 Twee ringing opened=Twee not-this undo
-		history Twee live
+		history Twee live opened
 		ring b 102
 		end a
 		end b
@@ -553,6 +560,135 @@ var storyTexts = map[string]string{
 		history - missed
 		hub goes on
 		history Vries missed`,
+	"a hub that is slow": `
+		hub holds
+		ring a 0612345678
+		wait 299ms
+		shows 0612345678 searching ringing
+		wait 1ms
+		shows 0612345678 searching ringing mentioned
+		wait 2700ms
+		shows 0612345678 failed=hub_slow ringing retrying
+		hub goes on
+		shows 0612345678 Vries ringing`,
+	"only a hub that was asked is slow, even on a busy computer": `
+		crowd 10
+		asked 10
+		hub holds
+		ring a 0612345678
+		wait 300ms
+		asked 10
+		sleep 4s
+		asked 11
+		shows 0612345678 searching ringing mentioned
+		wait 3s
+		shows 0612345678 failed=hub_slow ringing retrying`,
+	"a hub that fails is asked again after one, two and then every four seconds, until the call is over": `
+		hub fails connection_refused
+		ring a 0612345678
+		answer a
+		shows 0612345678 failed=connection_refused answered retrying
+		wait 999ms
+		asked 1
+		wait 1ms
+		asked 2
+		wait 1999ms
+		asked 2
+		wait 1ms
+		asked 3
+		wait 3999ms
+		asked 3
+		wait 1ms
+		asked 4
+		wait 3999ms
+		asked 4
+		wait 1ms
+		asked 5
+		end a
+		wait 10s
+		asked 5
+		shows 0612345678 failed=connection_refused over`,
+	"only the user has a hub asked again that an administrator must mend": `
+		hub fails credentials_refused
+		ring a 0612345678
+		wait 1m
+		shows 0612345678 failed=credentials_refused ringing
+		asked 1
+		hub works
+		look-up 1
+		shows 0612345678 Vries ringing`,
+	"few launches get a card, and none a lookup by itself": `
+		ring u@url 0612345678
+		ring v@url 0201234567
+		ring w@url 0698765432
+		shows 0612345678 offered ringing
+		asked 0
+		history nothing
+		look-up 1
+		shows 0612345678 Vries ringing
+		wait 16s
+		ring v@url 0201234567
+		wait 16s
+		ring w@url 0698765432
+		wait 16s
+		ring x@url 0698765431
+		shows 0612345678 Vries ringing / 0201234567 offered ringing / 0698765432 offered ringing`,
+	"a file counts as opened once the browser has started": `
+		browser fails
+		ring a 0612345678
+		open 1 0
+		shows 0612345678 Vries ringing opened=Vries no-browser
+		history Vries live
+		browser works
+		open 1 0
+		shows 0612345678 Vries ringing opened=Vries
+		history Vries live opened
+		browser holds
+		open 1 0
+		end a missed
+		shows nothing
+		browser goes on
+		opened Vries Vries Vries`,
+	"a call is on until it is over, or its end must have been lost": `
+		outgoing off
+		ring in 0612345678
+		close 1
+		shows nothing
+		on 1
+		call out 0201234567
+		on 2
+		end in
+		on 1
+		end out
+		on 0
+		ring lost 0612345678
+		close 1
+		ring x@http 0698765432
+		close 1
+		call lost-too 0201234567
+		wait 3h59m59s
+		on 3
+		wait 1s
+		on 0
+		first nobody
+		answer lost 0612345678
+		on 1
+		shows nothing
+		end lost
+		history Vries ended
+		end lost-too
+		history - ended
+		ring x@http 0698765432
+		shows 0698765432 nobody ringing x2`,
+	"earlier calls of a forgotten caller do not count": `
+		ring a 0612345678
+		end a missed
+		ring b 0612345678
+		shows 0612345678 Vries ringing x2
+		end b missed
+		forget
+		ring c 0612345678
+		shows 0612345678 Vries ringing`,
 	"the name that came too late is not kept in memory": `
 		hub holds
 		ring a 0612345678

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,15 +19,61 @@ import (
 // storyRun is the world in which a story runs.
 type storyRun struct {
 	*harness
-	gate    chan struct{} // closed when the hub answers
+	answers *gate // of the hub
+	browser *gate
 	choices choices
 	first   CardID
 }
 
+// gate holds back what comes through it, or has it fail, as the story says.
+type gate struct {
+	mu   sync.Mutex
+	open chan struct{} // closed while nothing is held back
+	err  error
+}
+
+func newGate() *gate {
+	g := &gate{open: make(chan struct{})}
+	close(g.open)
+	return g
+}
+
+// set sets the gate: it holds, goes on, fails, for a reason, or works again.
+func (g *gate) set(how ...string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch how[0] {
+	case "holds":
+		g.open = make(chan struct{})
+	case "goes":
+		close(g.open)
+	case "fails":
+		g.err = &contact.LookupError{Failure: contact.Failure(how[len(how)-1])}
+	default:
+		g.err = nil
+	}
+}
+
+// pass waits until the gate lets something through.
+func (g *gate) pass(ctx context.Context) error {
+	g.mu.Lock()
+	open, err := g.open, g.err
+	g.mu.Unlock()
+	select {
+	case <-open:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 func newStoryRun(t *testing.T) *storyRun {
-	s := &storyRun{gate: make(chan struct{}), choices: choices{}}
-	close(s.gate)
-	s.harness = start(t, func(p *Params) { p.Choices = s.choices; p.Outgoing = OutgoingStrip })
+	s := &storyRun{answers: newGate(), browser: newGate(), choices: choices{}}
+	s.harness = start(t, func(p *Params) {
+		p.Choices, p.Outgoing = s.choices, OutgoingStrip
+		open := p.Browse
+		p.Browse = func(ctx context.Context, a string) error { return cmp.Or(open(ctx, a), s.browser.pass(ctx)) }
+	})
 	var crowd []string
 	for i := range ManyContacts + 1 {
 		crowd = append(crowd, fmt.Sprintf("P%02d", i))
@@ -35,21 +82,17 @@ func newStoryRun(t *testing.T) *storyRun {
 		"+31203333333": {"Een", "Twee"}, "+31881234567": crowd, "+493090182008": {"Muster"}} {
 		answer := people(names...)
 		s.hub.reply[number] = func(ctx context.Context) ([]contact.Contact, error) {
-			s.hub.mu.Lock()
-			wait := s.gate
-			s.hub.mu.Unlock()
-			select {
-			case <-wait:
-				return answer(ctx)
-			case <-ctx.Done():
-				return nil, ctx.Err()
+			if err := s.answers.pass(ctx); err != nil {
+				return nil, err
 			}
+			return answer(ctx)
 		}
 	}
 	return s
 }
 
-var wayNames = map[string]call.Source{"": wireAll, "bare": wireBare, "cmd": wireRing, "url": wireURL}
+var sourceNames = map[string]call.Source{"": wireAll, "bare": wireBare, "cmd": wireRing, "url": wireURL,
+	"http": {Kind: call.KindHTTP, ReportLevel: call.AllStates}}
 
 func (s *storyRun) tell(words []string) error {
 	rest := strings.Join(words[1:], " ")
@@ -57,13 +100,24 @@ func (s *storyRun) tell(words []string) error {
 	case "ring", "call", "caller", "answer", "end":
 		return s.report(words)
 	case "hub":
-		s.hub.mu.Lock()
-		defer s.hub.mu.Unlock()
-		if rest == "holds" {
-			s.gate = make(chan struct{})
-		} else {
-			close(s.gate)
+		s.answers.set(words[1:]...)
+	case "browser":
+		s.browser.set(words[1:]...)
+	case "asked":
+		return differ(fmt.Sprint(s.hub.asked.Load()), rest)
+	case "crowd": // so many callers, one after another
+		n, err := strconv.Atoi(rest)
+		for i := range n {
+			s.event(wireAll, "crowd", crowdNumber(i), call.Ringing)
+			s.event(wireAll, "crowd", "", call.Ended)
 		}
+		return err
+	case "on":
+		return differ(fmt.Sprint(s.e.Snapshot().Ongoing), rest)
+	case "outgoing":
+		s.e.Reconfigure(func(p *Params) { p.Outgoing = OutgoingDisplay(rest) })
+	case "forget":
+		s.e.Forget(func(LastCall) bool { return false }, s.e.Snapshot().LastCall.Number)
 	case "auto-open":
 		s.e.Reconfigure(func(p *Params) { p.AutoOpen = AutoOpenAnswered })
 	case "links":
@@ -75,16 +129,14 @@ func (s *storyRun) tell(words []string) error {
 		if err != nil {
 			return err
 		}
-		for left := d; left > 0 && words[0] == "wait"; left -= 500 * time.Millisecond {
-			s.clock.Forward(min(left, 500*time.Millisecond))
-			synctest.Wait()
-		}
-		if words[0] == "sleep" {
-			s.clock.Forward(d)
+		if words[0] == "wait" {
+			time.Sleep(d)
+		} else {
+			s.sleep(d)
 			s.e.Resumed(d)
 		}
 	case "lost":
-		s.e.SourceGone(wayNames[strings.TrimPrefix(rest, "@")])
+		s.e.SourceGone(sourceNames[strings.TrimPrefix(rest, "@")])
 	case "show":
 		n, err := strconv.Atoi(rest)
 		if err != nil || n > len(s.e.s.recent) {
@@ -171,8 +223,8 @@ func (s *storyRun) user(words []string) error {
 
 func (s *storyRun) report(words []string) error {
 	id, source, _ := strings.Cut(words[1], "@")
-	ev := call.Event{Source: wayNames[source], ID: id, At: s.clock.Now()}
-	if source == "cmd" || source == "url" {
+	ev := call.Event{Source: sourceNames[source], ID: id, At: time.Now()}
+	if source == "cmd" || source == "url" || source == "http" {
 		ev.ID = ""
 	}
 	switch words[0] {
@@ -247,8 +299,10 @@ func (s *storyRun) cards() string {
 		if c.OpenedIndex >= 0 {
 			w = append(w, "opened="+c.Contacts[c.OpenedIndex].FamilyName)
 		}
-		if c.OpenError {
-			w = append(w, "no-browser")
+		for word, on := range map[string]bool{"no-browser": c.OpenError, "retrying": c.Retrying, "mentioned": c.ShowSearching && c.Outcome == OutcomeSearching} {
+			if on {
+				w = append(w, word)
+			}
 		}
 		if c.RemovedCount > 0 {
 			w = append(w, "not-this")
@@ -280,13 +334,11 @@ func who(c Card) string {
 	if names != nil {
 		return strings.Join(names, "+")
 	}
-	return map[Outcome]string{OutcomeSearching: "searching", OutcomeNobody: "nobody", OutcomeFailed: "failed", OutcomeInternal: "internal", OutcomeOffered: "offered", OutcomeShort: "short"}[c.Outcome]
+	return map[Outcome]string{OutcomeSearching: "searching", OutcomeNobody: "nobody", OutcomeFailed: "failed=" + string(c.Failure), OutcomeInternal: "internal", OutcomeOffered: "offered", OutcomeShort: "short"}[c.Outcome]
 }
 
 // last returns the newest entry of the history as text.
 func (s *storyRun) last() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if len(s.entries) == 0 {
 		return "nothing"
 	}
@@ -303,6 +355,9 @@ func (s *storyRun) last() string {
 	}
 	if en.AnsweredBy != "" {
 		end += " by=" + en.AnsweredBy
+	}
+	if en.BrowserStarted {
+		end += " opened"
 	}
 	return name + " " + end
 }

@@ -236,7 +236,7 @@ func entry(e engine.Entry) history.Entry {
 	h := history.Entry{
 		Rang: c.Rang, Answered: c.Answered, Ended: e.Ended, Outgoing: c.Outgoing, Kind: e.Source.Kind,
 		NumberDisplay: c.Number.Display(), Line: c.LineName, LineNumber: c.LineText, Via: c.Via, AnsweredBy: e.AnsweredBy, Name: c.PhoneName,
-		Matches: e.ContactCount, Outcome: outcomes[c.Outcome],
+		Matches: len(c.Contacts), Outcome: outcomes[c.Outcome],
 		Result: history.ResultOf(c.ReportLevel, !c.Answered.IsZero(), !e.Ended.IsZero(), e.Reason),
 	}
 	if c.Number.Kind != phone.Withheld {

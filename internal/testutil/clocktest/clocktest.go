@@ -9,13 +9,12 @@ import (
 
 // Clock stands still until a test moves it. It is safe for concurrent use.
 type Clock struct {
-	mu     sync.Mutex
-	now    time.Time
-	timers map[chan time.Time]time.Time
+	mu  sync.Mutex
+	now time.Time
 }
 
 // New returns a clock set to at.
-func New(at time.Time) *Clock { return &Clock{now: at, timers: map[chan time.Time]time.Time{}} }
+func New(at time.Time) *Clock { return &Clock{now: at} }
 
 // Now returns the clock's time.
 func (c *Clock) Now() time.Time {
@@ -24,30 +23,11 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// At returns a channel that receives once, when the clock reaches t.
-func (c *Clock) At(t time.Time) <-chan time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	ch := make(chan time.Time, 1)
-	if !t.After(c.now) {
-		ch <- c.now
-		return ch
-	}
-	c.timers[ch] = t
-	return ch
-}
-
-// Forward moves the clock and fires the timers that are due.
+// Forward moves the clock, and returns its new time.
 func (c *Clock) Forward(d time.Duration) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
-	for ch, t := range c.timers {
-		if !t.After(c.now) {
-			ch <- c.now
-			delete(c.timers, ch)
-		}
-	}
 	return c.now
 }
 

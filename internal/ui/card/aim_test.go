@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"wiebelt/internal/core/call"
@@ -18,16 +19,14 @@ import (
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/native/window"
-	"wiebelt/internal/testutil/clocktest"
 	"wiebelt/internal/testutil/must"
 )
 
-// office has a real engine with its cards on a desktop controlled by the test, all
-// with the test's own clock.
+// office has a real engine with its cards on a desktop controlled by the test, in a
+// synctest bubble.
 type office struct {
 	t     *testing.T
 	r     *rand.Rand
-	clock *clocktest.Clock
 	e     *engine.Engine
 	d     *desktop
 	cs    *Cards
@@ -48,7 +47,7 @@ func (o *office) Lookup(ctx context.Context, n string) ([]contact.Contact, error
 	digit := int(n[len(n)-1] - '0')
 	if wait := time.Duration(digit%4) * 120 * time.Millisecond; wait > 0 {
 		select {
-		case <-o.clock.At(o.clock.Now().Add(wait)):
+		case <-time.After(wait):
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -63,11 +62,10 @@ func openOffice(t *testing.T, seed uint64) *office {
 	rules, err := phone.NewRules(phone.Config{Region: "NL"})
 	must.Do(t, err)
 	o := &office{t: t, r: rand.New(rand.NewPCG(seed, 1)), d: newDesktop(), under: -1,
-		clock:  clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)),
 		source: call.Source{Kind: call.KindWebSocket, Conn: "1", ReportLevel: call.AllStates}}
 	// A quarter of the size is enough for aiming, and fast to paint.
 	o.d.monitors = []window.Monitor{{Name: "one", Area: image.Rect(0, 0, 500, 300), Work: image.Rect(0, 0, 500, 300), Scale: 0.25}}
-	o.e = engine.New(engine.Params{Rules: rules, Lookup: o, Clock: o.clock, Log: slog.New(slog.DiscardHandler),
+	o.e = engine.New(engine.Params{Rules: rules, Lookup: o, Log: slog.New(slog.DiscardHandler),
 		FullFor: 60 * time.Second, AfterCall: 20 * time.Second, SchemeLookup: engine.SchemeAsk, Outgoing: engine.OutgoingCard,
 		CheckLink: func(l string) (string, error) {
 			if !strings.HasPrefix(l, "ok:") {
@@ -84,12 +82,11 @@ func openOffice(t *testing.T, seed uint64) *office {
 	if o.cs, err = New(Config{Language: "nl", Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}, o.e, o.d); err != nil {
 		t.Fatal(err)
 	}
-	o.cs.now = o.clock.Now
 	return o
 }
 
 func (o *office) event(id, number string, s call.State) {
-	must.Do(o.t, o.e.Receive(call.Event{Source: o.source, ID: id, Number: number, State: s, Direction: call.Incoming, At: o.clock.Now()}))
+	must.Do(o.t, o.e.Receive(call.Event{Source: o.source, ID: id, Number: number, State: s, Direction: call.Incoming, At: time.Now()}))
 }
 
 func (o *office) number() string {
@@ -97,7 +94,7 @@ func (o *office) number() string {
 	return fmt.Sprintf("+3161%07d", o.person)
 }
 
-// pump lets the cards handle the engine's changes, which may lag behind.
+// pump lets the cards handle the engine's changes.
 func (o *office) pump() {
 	select {
 	case <-o.watch:
@@ -106,32 +103,17 @@ func (o *office) pump() {
 	}
 }
 
-// settle gives engine and hub time to report, so that the test's clock does
-// not always outrun them.
-func (o *office) settle() {
-	for range o.r.IntN(4) {
-		select {
-		case <-o.watch:
-			o.cs.show()
-		case <-time.After(time.Millisecond):
-		}
-	}
-}
-
 // until pumps, advancing the time in small steps, until ok returns true.
 func (o *office) until(what string, ok func() bool) {
 	o.t.Helper()
-	end := time.After(must.Patience)
-	for !ok() {
-		select {
-		case <-o.watch:
-			o.cs.show()
-		case <-time.After(time.Millisecond):
-			o.clock.Forward(20 * time.Millisecond)
-		case <-end:
-			o.t.Fatalf("never: %s; %+v", what, o.e.Snapshot().Cards)
+	for range 1000 {
+		if ok() {
+			return
 		}
+		time.Sleep(20 * time.Millisecond)
+		o.pump()
 	}
+	o.t.Fatalf("never: %s; %+v", what, o.e.Snapshot().Cards)
 }
 
 // sends sends an event to a window, and has it handled.
@@ -195,30 +177,20 @@ func (o *office) mishap() {
 // contact aimed at when the pointer or finger set out, "" if there was none.
 func (o *office) round(keys bool) (aim string) {
 	ms := func(from, to int) time.Duration { return time.Duration(from+o.r.IntN(to-from)) * time.Millisecond }
-	calls, polls := 1+o.r.IntN(2), 0
-	o.until("the first card", func() bool {
-		// The sleep that ended the last round may still end the first calls.
-		if len(o.e.Snapshot().Cards) == 0 && polls%50 == 0 {
-			for i := range calls {
-				o.event([]string{"a", "c"}[i], o.number(), call.Ringing)
-			}
-		}
-		polls++
-		return len(o.targets()) > 0
-	})
-	o.clock.Forward(ms(0, 1500))
+	for i := range 1 + o.r.IntN(2) {
+		o.event([]string{"a", "c"}[i], o.number(), call.Ringing)
+	}
+	o.until("the first card", func() bool { return len(o.targets()) > 0 })
+	time.Sleep(ms(0, 1500))
 	o.pump()
 
 	var slot int
 	if keys {
-		o.cs.hotkeyDown(HotkeyKeyboard, o.clock.Now())
+		o.cs.hotkeyDown(HotkeyKeyboard, time.Now())
 		if slot = o.d.typing(); slot < 0 {
-			if len(o.cs.order) > 0 {
-				o.t.Fatalf("the hotkey took no card of %+v", o.e.Snapshot().Cards)
-			}
-			return "" // the sleep that ended the last round has ended this one's calls too
+			o.t.Fatalf("the hotkey took no card of %+v", o.e.Snapshot().Cards)
 		}
-		o.clock.Forward(ms(200, 1500))
+		time.Sleep(ms(200, 1500))
 		o.pump()
 	}
 	before := ms(0, 300) // a mishap may come before the movement starts
@@ -232,14 +204,15 @@ func (o *office) round(keys bool) (aim string) {
 	}
 	elapse := func(d time.Duration) {
 		for step := 12 * time.Millisecond; d > 0; d -= step {
-			o.clock.Forward(min(step, d))
+			time.Sleep(min(step, d))
 			for i := range happens {
 				if happens[i] -= step; happens[i] <= 0 && happens[i] > -step {
 					o.mishap()
-					o.settle()
 				}
 			}
-			o.pump()
+			if o.r.IntN(3) > 0 { // otherwise the engine is ahead of the screen
+				o.pump()
+			}
 		}
 	}
 	elapse(before)
@@ -294,49 +267,49 @@ func TestNeverAnotherFile(t *testing.T) {
 	}
 	for _, keys := range []bool{false, true} {
 		t.Run(map[bool]string{false: "pointer", true: "keys"}[keys], func(t *testing.T) {
-			seed := uint64(20260302)
-			o := openOffice(t, seed)
-			ctx, cancel := context.WithCancel(t.Context())
-			done := make(chan struct{})
-			go func() { o.e.Run(ctx); close(done) }()
-			defer func() { cancel(); <-done }()
-			o.watch = o.e.Watch()
-			aims := make([]string, rounds)
-			last := make([]int, rounds) // how many people had called by the end of the round
-			for i := range rounds {
-				aims[i] = o.round(keys)
-				last[i] = o.person
-				o.pointer(image.Pt(1, 1), window.CardHandler.PointerMoved)
-				for at, s := range o.cs.slots {
-					if s.keyboard.active {
-						o.sends(at, func(h window.CardHandler) { h.KeyPressed(window.KeyPress{Key: window.KeyEscape}) })
-					}
-				}
-				// After a sleep no call is left; the engine
-				// may handle earlier reports afterwards.
-				o.until("no card is left", func() bool {
-					o.clock.Forward(time.Minute)
-					o.e.Resumed(time.Hour)
-					return len(o.cs.order) == 0 && len(o.e.Snapshot().Cards) == 0
-				})
-			}
-			cancel()
-			<-done
-			for _, id := range o.opened {
-				var n int
-				must.Get(fmt.Sscanf(id, "+3161%07d/", &n))(t)
-				round := 0
-				for n > last[round] {
-					round++
-				}
-				if aims[round] != id {
-					t.Errorf("round %d of seed %d: set out for %q, opened %q", round, seed, aims[round], id)
-				}
-			}
-			if n := len(o.opened); n < rounds/5 {
-				t.Errorf("only %d of %d rounds opened anything: the test shows little", n, rounds)
-			}
-			t.Logf("%d rounds, %d opened a file, the others nothing", rounds, len(o.opened))
+			synctest.Test(t, func(t *testing.T) { playRounds(t, keys, rounds) })
 		})
 	}
+}
+
+func playRounds(t *testing.T, keys bool, rounds int) {
+	seed := uint64(20260302)
+	o := openOffice(t, seed)
+	stop := must.Run(t, o.e.Run)
+	o.watch = o.e.Watch()
+	aims := make([]string, rounds)
+	last := make([]int, rounds) // how many people had called by the end of the round
+	for i := range rounds {
+		aims[i] = o.round(keys)
+		last[i] = o.person
+		o.pointer(image.Pt(1, 1), window.CardHandler.PointerMoved)
+		for at, s := range o.cs.slots {
+			if s.keyboard.active {
+				o.sends(at, func(h window.CardHandler) { h.KeyPressed(window.KeyPress{Key: window.KeyEscape}) })
+			}
+		}
+		// After a sleep no call is left; the engine
+		// may handle earlier reports afterwards.
+		o.until("no card is left", func() bool {
+			time.Sleep(time.Minute)
+			o.e.Resumed(time.Hour)
+			return len(o.cs.order) == 0 && len(o.e.Snapshot().Cards) == 0
+		})
+	}
+	stop()
+	for _, id := range o.opened {
+		var n int
+		must.Get(fmt.Sscanf(id, "+3161%07d/", &n))(t)
+		round := 0
+		for n > last[round] {
+			round++
+		}
+		if aims[round] != id {
+			t.Errorf("round %d of seed %d: set out for %q, opened %q", round, seed, aims[round], id)
+		}
+	}
+	if n := len(o.opened); n < rounds/5 {
+		t.Errorf("only %d of %d rounds opened anything: the test shows little", n, rounds)
+	}
+	t.Logf("%d rounds, %d opened a file, the others nothing", rounds, len(o.opened))
 }

@@ -19,14 +19,12 @@ import (
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/native/window"
-	"wiebelt/internal/testutil/clocktest"
 	"wiebelt/internal/testutil/must"
 )
 
 // day has a real engine, and computes where its cards would be without painting them.
 type day struct {
 	r     *rand.Rand
-	clock *clocktest.Clock
 	e     *engine.Engine
 	cs    *Cards
 	calls []string // the active ones
@@ -66,7 +64,7 @@ func (d *day) happens() (wrong string) {
 	typing := slices.IndexFunc(d.cs.order, func(s *slot) bool { return s.keyboard.active })
 	event := func(id, number string, to call.State) {
 		source := call.Source{Kind: call.KindWebSocket, Conn: "1", ReportLevel: call.AllStates}
-		_ = d.e.Receive(call.Event{Source: source, ID: id, Number: number, State: to, Direction: call.Incoming, At: d.clock.Now()})
+		_ = d.e.Receive(call.Event{Source: source, ID: id, Number: number, State: to, Direction: call.Incoming, At: time.Now()})
 	}
 	number := fmt.Sprintf("+316%08d", d.r.IntN(40))
 	one := d.r.IntN(24)
@@ -87,7 +85,7 @@ func (d *day) happens() (wrong string) {
 			event(id, number, call.Ringing)
 		}
 	case one < 17:
-		d.clock.Forward([]time.Duration{400 * time.Millisecond, 1100 * time.Millisecond, 21 * time.Second, 61 * time.Second}[d.r.IntN(4)])
+		time.Sleep([]time.Duration{400 * time.Millisecond, 1100 * time.Millisecond, 21 * time.Second, 61 * time.Second}[d.r.IntN(4)])
 	case s == nil:
 	case one == 17, one == 18:
 		for _, o := range d.cs.order {
@@ -214,16 +212,13 @@ func TestNothingThatLivesMoves(t *testing.T) {
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	play := func(t *testing.T, seed int) (saw map[string]int) {
 		synctest.Test(t, func(t *testing.T) {
-			d := &day{r: rand.New(rand.NewPCG(uint64(seed), 7)), clock: clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), saw: map[string]int{}}
+			d := &day{r: rand.New(rand.NewPCG(uint64(seed), 7)), saw: map[string]int{}}
 			saw = d.saw
-			d.e = engine.New(engine.Params{Rules: rules, Lookup: d, Clock: d.clock, Log: slog.New(slog.DiscardHandler),
+			d.e = engine.New(engine.Params{Rules: rules, Lookup: d, Log: slog.New(slog.DiscardHandler),
 				FullFor: 60 * time.Second, AfterCall: 20 * time.Second, CheckLink: func(l string) (string, error) { return l, nil }})
-			ctx, cancel := context.WithCancel(context.Background())
-			done := make(chan struct{})
-			go func() { d.e.Run(ctx); close(done) }()
-			defer func() { cancel(); <-done }()
+			must.Run(t, d.e.Run)
 			work := image.Rect(0, 0, 24+388*(1+d.r.IntN(4)), []int{700, 1000, 1400}[d.r.IntN(3)])
-			d.cs = &Cards{engine: d.e, placement: placement{monitor: window.Monitor{Work: work, Scale: 1}}, now: d.clock.Now}
+			d.cs = &Cards{engine: d.e, placement: placement{monitor: window.Monitor{Work: work, Scale: 1}}, now: time.Now}
 			for i := range d.cs.slots {
 				d.cs.slots[i] = &slot{}
 			}
