@@ -55,7 +55,7 @@ type Cards struct {
 	leftAt  time.Time // when the user last left a card; zero if gaps were closed since
 	readerState
 	forgetAt time.Time        // when to forget the last cards; zero: nothing to forget
-	now      func() time.Time // clock for what has just changed; tests use their own
+	now      func() time.Time // tests use their own clock
 }
 
 // slot is a native window and the card in it.
@@ -129,7 +129,7 @@ func (cs *Cards) warm() {
 		}
 		layout(engine.Card{Outcome: o, ShowSearching: true, OpenedIndex: -1, EarlierChoice: -1}, cs.look(s)).paint(&s.surface, 1)
 	}
-	cs.forgetAt = time.Now().Add(idleAfter)
+	cs.forgetAt = cs.now().Add(idleAfter)
 }
 
 // Set applies c. It may be called from any goroutine and returns immediately; of several
@@ -142,7 +142,7 @@ func (cs *Cards) Set(c Config) {
 // Run shows cards until ctx or the engine ends, then hides them.
 func (cs *Cards) Run(ctx context.Context) {
 	watch := cs.engine.Watch()
-	cs.registerHotkeys(time.Now())
+	cs.changeHotkeys(nil)
 	cs.warm()
 	defer func() {
 		for i := range cs.hotkeys {
@@ -167,7 +167,7 @@ func (cs *Cards) Run(ctx context.Context) {
 			go func() { defer close(found); findFont(r) }()
 		}
 		alarm.Stop()
-		if next := cs.nextTick(time.Now()); next > 0 {
+		if next := cs.nextTick(); next > 0 {
 			alarm.Reset(next)
 		}
 		select {
@@ -187,7 +187,7 @@ func (cs *Cards) Run(ctx context.Context) {
 			systemFonts.missing.Store(0) // painting may want another
 			cs.repaint()
 		case <-alarm.C:
-			cs.handleTick(time.Now())
+			cs.handleTick()
 		}
 		cs.reportTree()
 	}
@@ -267,9 +267,6 @@ func (cs *Cards) show() *engine.Snapshot {
 		s := cs.slotOf(c.ID)
 		if s == nil {
 			s = cs.freeSlot()
-			if s == nil {
-				continue // impossible: the engine shows no more cards than there are slots
-			}
 			cs.free(s)
 			cs.order = append(cs.order, s)
 		} else if s.visible && sameLook(s.state, c) {
@@ -322,7 +319,7 @@ func (cs *Cards) takeDown(s *slot) {
 	cs.treeChanged = true
 	cs.free(s)
 	cs.order = slices.DeleteFunc(cs.order, func(o *slot) bool { return o == s })
-	cs.forgetAt = time.Now().Add(idleAfter)
+	cs.forgetAt = cs.now().Add(idleAfter)
 }
 
 func (cs *Cards) showMore(n int) {
@@ -367,8 +364,8 @@ func (cs *Cards) layOutAs(s *slot, f form) {
 }
 
 // paint paints the current layout, not yet on screen.
-func (cs *Cards) paint(s *slot, now time.Time) {
-	s.view.tick(now)
+func (cs *Cards) paint(s *slot) {
+	s.view.tick(cs.now())
 	s.damage = append(s.damage, s.view.paint(&s.surface, cs.monitor.Scale)...)
 	s.needsPaint = false
 }
@@ -414,7 +411,7 @@ func (cs *Cards) reportPainted(s *slot, r image.Rectangle) {
 	if err := s.win.Sync(); err != nil {
 		return
 	}
-	cs.c.Painted(Painted{Card: s.state, At: time.Now(), Rect: r, OnScreen: s.win.OnScreen, Expected: s.surface.Image})
+	cs.c.Painted(Painted{Card: s.state, At: cs.now(), Rect: r, OnScreen: s.win.OnScreen, Expected: s.surface.Image})
 }
 
 // recordAreaTimes records since when each clickable thing has been clickable, and since
@@ -471,13 +468,9 @@ func (cs *Cards) slotOf(id engine.CardID) *slot {
 	return nil
 }
 
+// freeSlot returns a slot without a card; there are as many as the engine shows cards.
 func (cs *Cards) freeSlot() *slot {
-	for _, s := range cs.slots[:engine.MaxShown] {
-		if s.view == nil {
-			return s
-		}
-	}
-	return nil
+	return cs.slots[slices.IndexFunc(cs.slots[:engine.MaxShown], func(s *slot) bool { return s.view == nil })]
 }
 
 // sameLook reports whether two states of a card look the same. States share their contacts,

@@ -25,13 +25,13 @@ func TestFullScreenHoldsBack(t *testing.T) {
 	})
 	cs, d, e := r.cs, r.d, r.e
 	d.monitors = append(d.monitors, window.Monitor{Name: "two", Area: image.Rect(1000, 0, 2000, 800), Scale: 1})
-	later := func() { cs.handleTick(time.Now().Add(fullScreenPoll)) }
+	later := func() { r.pass(fullScreenPoll); cs.handleTick() }
 
 	d.filled = d.monitors[0].Area
 	e.set(0, gallery(t)["found"])
 	cs.show()
 	r.is("none over the film", func() bool { return len(d.up()) == 0 })
-	if next := cs.nextTick(time.Now()); next <= 0 || next > fullScreenPoll {
+	if next := cs.nextTick(); next != fullScreenPoll {
 		t.Fatalf("looks again after %v", next)
 	}
 	later()
@@ -41,7 +41,7 @@ func TestFullScreenHoldsBack(t *testing.T) {
 	r.is("up when the film has gone to the other monitor", func() bool { return len(d.up()) == 1 })
 	d.filled = d.monitors[0].Area
 	d.windows[0].h.PointerMoved(openAt)
-	r.on(later)
+	later()
 	r.is("up as long as the pointer is on it", func() bool { return len(d.up()) == 1 })
 	r.leave(0)
 	later()
@@ -77,23 +77,22 @@ func TestHotkeyComesBack(t *testing.T) {
 		}, true
 	})
 	cs, d := r.cs, r.d
-	now := time.Now()
-	if next := cs.nextTick(now); next <= 0 || next > hotkeyRetry {
+	after := func(d time.Duration) { r.pass(d); cs.handleTick() }
+	if next := cs.nextTick(); next != hotkeyRetry {
 		t.Fatalf("asks again after %v", next)
 	}
 	for range 3 {
-		now = now.Add(hotkeyRetry + time.Second)
-		cs.handleTick(now)
+		after(hotkeyRetry)
 	}
 	if len(told) != 1 || !errors.Is(told[0], window.ErrHotkeyTaken) {
 		t.Fatalf("told %v", told)
 	}
 	d.taken = false
-	cs.handleTick(now.Add(time.Second))
+	after(time.Second)
 	if len(told) != 1 {
 		t.Fatal("asks without a pause")
 	}
-	cs.handleTick(now.Add(hotkeyRetry + time.Second))
+	after(hotkeyRetry)
 	if len(told) != 2 || told[1] != nil || d.keys != "Ctrl+Alt+W" || !cs.hotkeys[0].retry.IsZero() {
 		t.Fatalf("told %v, has %q", told, d.keys)
 	}

@@ -33,15 +33,8 @@ type hotkeyState struct {
 	why     error     // the last reported reason why it does not work
 }
 
-// registerHotkeys registers all hotkeys.
-func (cs *Cards) registerHotkeys(now time.Time) {
-	for i := range hotkeys {
-		cs.registerHotkey(i, now)
-	}
-}
-
 // registerHotkey registers one hotkey.
-func (cs *Cards) registerHotkey(i int, now time.Time) {
+func (cs *Cards) registerHotkey(i int) {
 	state, is := &cs.hotkeys[i], hotkeys[i]
 	keys := cs.c.Hotkeys[is]
 	state.retry = time.Time{}
@@ -56,7 +49,7 @@ func (cs *Cards) registerHotkey(i int, now time.Time) {
 			func(err error) { cs.send(func(time.Time) { cs.hotkeyReported(i, keys, err) }) })
 	}
 	if errors.Is(err, window.ErrHotkeyTaken) {
-		state.retry = now.Add(hotkeyRetry)
+		state.retry = cs.now().Add(hotkeyRetry)
 	}
 	cs.hotkeyReported(i, keys, err)
 }
@@ -80,7 +73,7 @@ func (cs *Cards) hotkeyReported(i int, keys string, err error) {
 	}
 }
 
-// changeHotkeys applies changed settings.
+// changeHotkeys registers the hotkeys of changed settings; old is what was registered.
 func (cs *Cards) changeHotkeys(old map[Hotkey]string) {
 	for i, is := range hotkeys {
 		if old[is] != cs.c.Hotkeys[is] {
@@ -89,7 +82,7 @@ func (cs *Cards) changeHotkeys(old map[Hotkey]string) {
 	}
 	for i, is := range hotkeys { // after all were released: keys may have been swapped
 		if old[is] != cs.c.Hotkeys[is] {
-			cs.registerHotkey(i, time.Now())
+			cs.registerHotkey(i)
 		}
 	}
 }

@@ -207,7 +207,7 @@ func TestHotkeyWhileAnotherCallComes(t *testing.T) {
 	cs, d, e := r.cs, r.d, r.e
 	cs.c.Painted = func(Painted) { e.set(0, a, b) }
 	e.set(0, a)
-	cs.hotkeyDown(HotkeyKeyboard, time.Now())
+	cs.hotkeyDown(HotkeyKeyboard, cs.now())
 	if at := d.typing(); at != 0 {
 		t.Fatalf("window %d has the keyboard", at)
 	}

@@ -2,7 +2,6 @@ package card
 
 import (
 	"cmp"
-	"fmt"
 	"image/color"
 	"time"
 
@@ -492,11 +491,5 @@ func (p *painter) endWithLine(c engine.Card, under string) float32 {
 
 func (p *painter) admin() string { return isolated(p.lg.Support(p.l.Support)) }
 
-// clockText formats a duration as "0:03" or "1:02:03".
-func clockText(d time.Duration) string {
-	s := int(max(d, 0) / time.Second)
-	if s >= 3600 {
-		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-	}
-	return fmt.Sprintf("%d:%02d", s/60, s%60)
-}
+// clockText formats a duration as "0:03" or "1:02:03", in every language.
+func clockText(d time.Duration) string { return text.Dutch.Duration(d.Truncate(time.Second)) }

@@ -81,7 +81,7 @@ func (cs *Cards) place() {
 		s.at, s.form, s.lastForm, s.requested = p.position, p.form, p.form, false
 		laid := s.needsPaint
 		if laid {
-			cs.paint(s, time.Now())
+			cs.paint(s)
 		}
 		w, h, _ := s.surface.Buffer()
 		if r := cs.rectAt(s.at, w, h); laid || !s.visible || r != s.rect {

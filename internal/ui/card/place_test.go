@@ -270,13 +270,14 @@ func TestHiddenShowsNothing(t *testing.T) {
 func TestTickIsSmall(t *testing.T) {
 	r := startCards(t, nil)
 	c := gallery(t)["found"]
-	c.Rang = time.Now()
+	c.Rang = r.cs.now()
 	r.shows(c)
 	before := r.d.painted
 	var parts []image.Point
 	r.d.windows[0].updated = func(p *window.Picture) { parts = append(parts, image.Pt(p.W, p.H)) }
-	for i := range 5 {
-		r.cs.handleTick(c.Rang.Add(time.Duration(i+1) * time.Second))
+	for range 5 {
+		r.pass(time.Second)
+		r.cs.handleTick()
 	}
 	if n := r.d.painted - before; n != 5 || len(parts) != 5 {
 		t.Fatalf("%d paintings, %d of them small, for five seconds", n, len(parts))

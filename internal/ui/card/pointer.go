@@ -247,9 +247,9 @@ func (cs *Cards) perform(s *slot, do Effect) {
 
 func (cs *Cards) copy(s *slot, do Effect) {
 	err := cs.display.Copy(do.Copy)
-	s.copied, s.failed, s.until = do, err != nil, time.Now().Add(copiedFor)
+	s.copied, s.failed, s.until = do, err != nil, cs.now().Add(copiedFor)
 	if err != nil {
-		s.until = time.Now().Add(failedFor)
+		s.until = cs.now().Add(failedFor)
 		cs.c.Log.Warn("not copied", "why", err)
 	}
 	cs.refresh(s)

@@ -170,7 +170,7 @@ type rig struct {
 	passed time.Duration // since the start, to tell what has just changed
 }
 
-// pass advances the time that decides about users' actions. It does not advance by itself.
+// pass advances the cards' time, which does not advance by itself.
 func (r *rig) pass(d time.Duration) { r.sync(); r.passed += d }
 
 // startCards creates cards. change may alter their configuration and desktop before that.
@@ -185,12 +185,13 @@ func startCards(t *testing.T, change func(*Config, *desktop)) *rig {
 	r.cs = cs
 	began := time.Now()
 	cs.now = func() time.Time { return began.Add(r.passed) }
-	cs.registerHotkeys(began)
+	cs.changeHotkeys(nil)
 	return r
 }
 
-// run gives the cards their own goroutine, for tests in a synctest bubble.
+// run gives the cards their own goroutine and the bubble's time, for tests in a synctest bubble.
 func (r *rig) run() {
+	r.cs.now = time.Now
 	ctx, cancel := context.WithCancel(r.t.Context())
 	done := make(chan struct{})
 	go func() { r.cs.Run(ctx); close(done) }()

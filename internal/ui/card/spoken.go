@@ -3,7 +3,8 @@ package card
 import (
 	"slices"
 	"strings"
-	"unicode"
+
+	"wiebelt/internal/core/displaytext"
 )
 
 // announce has a screen reader speak s, as far as it may be shown, and returns it.
@@ -28,16 +29,10 @@ func joined(parts []string, between string) string {
 	return unmarked(strings.Join(slices.DeleteFunc(slices.Clone(parts), none), between))
 }
 
-// unmarked removes formatting characters, and the dots that separate words on a
+// unmarked removes hidden characters, and the dots that separate words on a
 // card: readers speak them.
 func unmarked(s string) string {
-	s = strings.ReplaceAll(s, " · ", ", ")
-	return strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cf, r) || unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, s)
+	return displaytext.StripHidden(strings.ReplaceAll(s, " · ", ", "))
 }
 
 // Speech is how much of a card a screen reader speaks.

@@ -10,7 +10,8 @@ import (
 
 // nextTick returns the time until something on screen must change by itself;
 // 0 if nothing will.
-func (cs *Cards) nextTick(now time.Time) time.Duration {
+func (cs *Cards) nextTick() time.Duration {
+	now := cs.now()
 	var next time.Duration
 	soon := func(d time.Duration) {
 		if d = max(d, time.Millisecond); next == 0 || d < next {
@@ -45,11 +46,12 @@ func (cs *Cards) nextTick(now time.Time) time.Duration {
 	return next
 }
 
-func (cs *Cards) handleTick(now time.Time) {
+func (cs *Cards) handleTick() {
+	now := cs.now()
 	due := func(at time.Time) bool { return !at.IsZero() && !now.Before(at) }
 	for i := range cs.hotkeys {
 		if due(cs.hotkeys[i].retry) {
-			cs.registerHotkey(i, now)
+			cs.registerHotkey(i)
 		}
 	}
 	if due(cs.forgetAt) {
@@ -71,7 +73,7 @@ func (cs *Cards) handleTick(now time.Time) {
 			cs.refresh(s)
 			continue
 		}
-		cs.paint(s, now)
+		cs.paint(s)
 		cs.present(s, s.rect)
 	}
 }
@@ -112,7 +114,7 @@ func (cs *Cards) holdsBack(snap *engine.Snapshot) bool {
 	cs.checkAt = time.Time{}
 	wait := false
 	if cs.c.UnderFullScreen && len(snap.Cards) > 0 {
-		cs.checkAt = time.Now().Add(fullScreenPoll)
+		cs.checkAt = cs.now().Add(fullScreenPoll)
 		inUse := slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.visible && s.inUse() })
 		wait = !inUse && cs.display.FullScreen(cs.monitor.Area)
 	}

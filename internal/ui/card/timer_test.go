@@ -92,10 +92,9 @@ func TestWhatChangesByItself(t *testing.T) {
 		"call that is over": {g["over"], 0, 0},
 	} {
 		r := startCards(t, nil)
-		now := time.Now()
-		c.card.Rang = now.Add(-c.age)
-		r.shows(c.card)
-		if next := r.cs.nextTick(now); next > c.within || (next == 0) != (c.within == 0) {
+		c.card.Rang = r.cs.now().Add(-c.age)
+		r.brings(c.card)
+		if next := r.cs.nextTick(); next > c.within || (next == 0) != (c.within == 0) {
 			t.Errorf("%s: something changes after %v, want %v", name, next, c.within)
 		}
 	}
@@ -105,17 +104,16 @@ func TestWhatChangesByItself(t *testing.T) {
 	}{"Gekopieerd": {nil, copiedFor}, "Kopiëren lukt niet": {errors.New("no clipboard"), failedFor}} {
 		r := startCards(t, func(_ *Config, d *desktop) { d.copyErr = c.err })
 		r.shows(g["ringonly"])
-		before := time.Now()
 		r.click(0, image.Pt(300, 230))
-		if next := r.cs.nextTick(before); next < c.stay || next > c.stay+time.Since(before) {
+		if next := r.cs.nextTick(); next != c.stay {
 			t.Errorf("%s: looks again after %v", says, next)
 		}
-		r.cs.handleTick(before.Add(c.stay - time.Millisecond))
-		if !r.says(says) {
+		r.pass(c.stay - time.Millisecond)
+		if r.cs.handleTick(); !r.says(says) {
 			t.Errorf("%s: not said for %v", says, c.stay)
 		}
-		r.cs.handleTick(time.Now().Add(c.stay))
-		if r.says(says) {
+		r.pass(time.Millisecond)
+		if r.cs.handleTick(); r.says(says) {
 			t.Errorf("%s: said for longer than %v", says, c.stay)
 		}
 	}
