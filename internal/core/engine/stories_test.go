@@ -607,7 +607,15 @@ var storyTexts = map[string]string{
 		end a
 		wait 10s
 		asked 5
-		shows 0612345678 failed=connection_refused over`,
+		shows 0612345678 failed=connection_refused over
+		hub holds
+		ring b 0612345678
+		answer b
+		end b
+		hub goes on
+		wait 10s
+		asked 6
+		shows 0612345678 failed=connection_refused over x2`,
 	"only the user has a hub asked again that an administrator must mend": `
 		hub fails credentials_refused
 		ring a 0612345678
