@@ -56,7 +56,7 @@ func readState(ctx context.Context, d profile.Dirs, l text.Language, sources *wi
 	for _, p := range now.Softphones {
 		phase, _ := sources.PhaseOf(p.Kind, p.Name)
 		s.join = s.join || p.Kind == registry.Relay && now.Relay.URL != "" && (phase == windowapi.LinkRefused || phase == windowapi.LinkIncomplete)
-		s.phones = append(s.phones, phone{id: "link " + cmp.Or(p.Name, p.Address), name: nameOf(l, p), ok: phase == windowapi.LinkUp,
+		s.phones = append(s.phones, phone{id: "link " + cmp.Or(p.Name, p.Address), name: nameOf(l, p.Kind, p.Name), ok: phase == windowapi.LinkUp,
 			sentence: l.T(text.StartLink(cmp.Or(phase, "trying")))})
 	}
 	found, ofKind := detectPhones(ctx), map[string]int{}
@@ -84,12 +84,12 @@ func readState(ctx context.Context, d profile.Dirs, l text.Language, sources *wi
 	return s
 }
 
-// nameOf returns the display name of a link.
-func nameOf(l text.Language, p settings.Softphone) string {
-	if p.Name != "" && p.Name != p.Kind {
-		return p.Name
+// nameOf returns the display name of a source.
+func nameOf(l text.Language, kind, name string) string {
+	if name != "" && name != kind {
+		return name
 	}
-	return l.T(text.Source(p.Kind))
+	return l.T(text.Source(kind))
 }
 
 // linked reports whether a found phone is one of the links.
@@ -152,7 +152,7 @@ func checks(ctx context.Context, d profile.Dirs, l text.Language, sources *windo
 	}
 	for _, p := range set.Softphones {
 		phase, why := sources.PhaseOf(p.Kind, p.Name)
-		switch name := nameOf(l, p); {
+		switch name := nameOf(l, p.Kind, p.Name); {
 		case phase == windowapi.LinkRefused && why == string(link.CauseBria):
 			add(name, text.StartCheckBria)
 		case phase == windowapi.LinkRefused, phase == windowapi.LinkIncomplete, phase == windowapi.LinkBackendFault:
@@ -171,12 +171,12 @@ func checks(ctx context.Context, d profile.Dirs, l text.Language, sources *windo
 		}
 	}
 	if sources != nil {
-		if i := slices.IndexFunc(sources.Sources, func(w windowapi.SourceState) bool { return w.Phase == windowapi.SourcePortTaken }); i >= 0 {
+		if i := slices.IndexFunc(sources.Sources, func(s windowapi.SourceState) bool { return s.Phase == windowapi.SourcePortTaken }); i >= 0 {
 			add(l.T(text.StartCheckPortName), text.StartCheckPort, sources.Sources[i].Port, l.Support(set.Support.Contact))
 		}
-		for _, w := range sources.Sources {
-			if !registry.Of(w.Kind).IsLink() && !w.LastCallAt.IsZero() {
-				add(l.T(text.StartSource(w.Kind)), text.StartCheckBefore, l.Moment(w.LastCallAt, now))
+		for _, s := range sources.Sources {
+			if !registry.Of(s.Kind).IsLink() && !s.LastCallAt.IsZero() {
+				add(l.T(text.StartSource(s.Kind)), text.StartCheckBefore, l.Moment(s.LastCallAt, now))
 			}
 		}
 	}

@@ -146,10 +146,7 @@ func (p *testPanel) show() {
 // that source can report.
 func (p *testPanel) describeSeenCall(m windowapi.TestSeen) []fyne.CanvasObject {
 	l := p.host.Lang
-	name := m.Name
-	if name == "" || name == m.Kind {
-		name = l.T(text.Source(m.Kind))
-	}
+	heading := l.T(text.TestSeen, l.Clock(m.At), nameOf(l, m.Kind, m.Name))
 	seen := widgets.Buttons()
 	for _, s := range []struct {
 		key text.Key
@@ -162,7 +159,7 @@ func (p *testPanel) describeSeenCall(m windowapi.TestSeen) []fyne.CanvasObject {
 		seen.Add(container.New(layout.NewCustomPaddedHBoxLayout(6), container.NewCenter(widgets.NewShape(mark)), widgets.NewTextLine(l.T(s.key), theme.SizeHint, colour, false)))
 	}
 	all := []fyne.CanvasObject{
-		widgets.WithMark(widgets.MarkDot, signBelow, widgets.Bold(l.T(text.TestSeen, l.Clock(m.At), name), base.SizeNameText)),
+		widgets.WithMark(widgets.MarkDot, signBelow, widgets.Bold(heading, base.SizeNameText)),
 		indented(seen),
 	}
 	if m.ReportLevel != "" {
