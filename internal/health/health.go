@@ -164,9 +164,9 @@ func assess(f Facts, l text.Language, support string, now time.Time) Report {
 		return j.report(Ready, text.StatusReadyLast, l.Clock(f.LastCall.At), l.T(text.Source(f.LastCall.Kind)))
 	}
 	var up []string
-	for _, w := range f.Sources {
-		if w.Phase == Up {
-			up = append(up, sourceName(w, l))
+	for _, s := range f.Sources {
+		if s.Phase == Up {
+			up = append(up, sourceName(s, l))
 		}
 	}
 	if len(up) > 0 { // these have a heartbeat
@@ -216,20 +216,20 @@ var relayStates = map[Phase]text.Key{Down: text.StatusRelayDown, Refused: text.S
 
 // sources reports a source that is not connected.
 func (j assessment) sources() (r Report, wrong bool) {
-	for _, w := range j.Sources {
-		key, args := text.Key(""), []any{sourceName(w, j.l), j.admin}
-		if k, ok := relayStates[w.Phase]; ok && w.Kind == registry.Relay {
-			switch w.Phase {
+	for _, s := range j.Sources {
+		key, args := text.Key(""), []any{sourceName(s, j.l), j.admin}
+		if k, ok := relayStates[s.Phase]; ok && s.Kind == registry.Relay {
+			switch s.Phase {
 			case NoExchange:
-				return j.report(LinkLost, k, j.l.InWeek(w.BackendFaultSince, j.now), j.admin), true
+				return j.report(LinkLost, k, j.l.InWeek(s.BackendFaultSince, j.now), j.admin), true
 			case NoHub:
 				return j.report(HubGone, k, j.admin), true
 			}
 			return j.report(LinkLost, k, j.admin), true
 		}
-		switch w.Phase {
+		switch s.Phase {
 		case Down:
-			if key = text.StatusLinkAdmin; !w.NeedsAdmin {
+			if key = text.StatusLinkAdmin; !s.NeedsAdmin {
 				key, args = text.StatusLink, args[:1]
 			}
 		case Kicked:
@@ -270,9 +270,9 @@ func midnight(t time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)
 }
 
-func sourceName(w Source, l text.Language) string {
-	if w.Name != "" {
-		return w.Name
+func sourceName(s Source, l text.Language) string {
+	if s.Name != "" {
+		return s.Name
 	}
-	return l.T(text.Source(w.Kind))
+	return l.T(text.Source(s.Kind))
 }

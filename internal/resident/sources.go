@@ -50,63 +50,63 @@ func newSources(ctx context.Context, r *Resident, work *sync.WaitGroup) *sources
 }
 
 // apply brings the sources in line with the settings and the listener's tokens.
-func (w *sources) apply(s *settings.Settings) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.readTokens() || w.listener == nil || !reflect.DeepEqual(w.listens, s.Listener) {
-		w.restart(s)
+func (ss *sources) apply(s *settings.Settings) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if ss.readTokens() || ss.listener == nil || !reflect.DeepEqual(ss.listens, s.Listener) {
+		ss.restart(s)
 	}
 	wanted, named := map[settings.Softphone]bool{}, map[string]bool{}
 	for _, p := range s.Softphones {
 		wanted[p], named[linkName(p)] = true, true
 	}
-	w.r.facts.change(func(k *knownState) {
+	ss.r.facts.change(func(k *knownState) {
 		maps.DeleteFunc(k.links, func(name string, _ linkState) bool { return !named[name] })
 	})
-	moved := w.store != s.Hub.SecretStore
-	w.store = s.Hub.SecretStore
-	for p, running := range w.links {
+	moved := ss.store != s.Hub.SecretStore
+	ss.store = s.Hub.SecretStore
+	for p, running := range ss.links {
 		if !wanted[p] || moved && registry.Of(p.Kind).Requires(registry.NeedsSecret) {
 			running.stop()
-			delete(w.links, p)
+			delete(ss.links, p)
 		}
 	}
 	for _, p := range s.Softphones {
-		if w.links[p] == nil {
-			if started := w.dial(s, p); started != nil {
-				w.links[p] = started
+		if ss.links[p] == nil {
+			if started := ss.dial(s, p); started != nil {
+				ss.links[p] = started
 			}
 		}
 	}
 }
 
 // restart stops the listener and starts it again if there should be one.
-func (w *sources) restart(s *settings.Settings) {
-	w.listener.stop()
-	w.listener, w.listens, w.refused = nil, s.Listener, false
-	if w.listening(s) {
-		w.listener = w.listen(s)
+func (ss *sources) restart(s *settings.Settings) {
+	ss.listener.stop()
+	ss.listener, ss.listens, ss.refused = nil, s.Listener, false
+	if ss.listening(s) {
+		ss.listener = ss.listen(s)
 	} else {
-		w.r.facts.change(func(k *knownState) { k.port, k.TakenPort = 0, 0 })
+		ss.r.facts.change(func(k *knownState) { k.port, k.TakenPort = 0, 0 })
 	}
-	w.r.facts.change(func(k *knownState) { k.NoTokens = s.Listener.Enabled && !w.listening(s) })
+	ss.r.facts.change(func(k *knownState) { k.NoTokens = s.Listener.Enabled && !ss.listening(s) })
 }
 
 // listening reports whether there should be a listener.
-func (w *sources) listening(s *settings.Settings) bool {
-	return s.Listener.Enabled && w.tokens != (secret.Tokens{})
+func (ss *sources) listening(s *settings.Settings) bool {
+	return s.Listener.Enabled && ss.tokens != (secret.Tokens{})
 }
 
 // retry starts a listener that could not start: another program may have released its
 // port. It reports whether it has started.
-func (w *sources) retry(s *settings.Settings) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.listener != nil || !w.listening(s) {
+func (ss *sources) retry(s *settings.Settings) bool {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if ss.listener != nil || !ss.listening(s) {
 		return false
 	}
-	w.listener = w.listen(s)
-	return w.listener != nil
+	ss.listener = ss.listen(s)
+	return ss.listener != nil
 }
 
 // stop ends a source and waits for it.
@@ -118,11 +118,11 @@ func (s *source) stop() {
 }
 
 // wake makes links retry or reconnect at once; connected ones only if all is set.
-func (w *sources) wake(all bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	now := w.r.facts.read().links
-	for p, l := range w.links {
+func (ss *sources) wake(all bool) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	now := ss.r.facts.read().links
+	for p, l := range ss.links {
 		if all || !now[linkName(p)].Phase.IsConnected() {
 			wake.Up(l.wake)
 		}
@@ -130,14 +130,14 @@ func (w *sources) wake(all bool) {
 }
 
 // access returns the listener's port, 0 if it is not running, and its tokens.
-func (w *sources) access() (int, secret.Tokens) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.r.facts.read().port, w.tokens
+func (ss *sources) access() (int, secret.Tokens) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	return ss.r.facts.read().port, ss.tokens
 }
 
-func (w *sources) dial(s *settings.Settings, phone settings.Softphone) *source {
-	r, name := w.r, linkName(phone)
+func (ss *sources) dial(s *settings.Settings, phone settings.Softphone) *source {
+	r, name := ss.r, linkName(phone)
 	p, err := fromsettings.Softphone(r.o.Dirs, s.Hub.SecretStore, phone)
 	if err != nil {
 		r.o.Log.Error("softphone link", "name", name, "why", err)
@@ -151,9 +151,9 @@ func (w *sources) dial(s *settings.Settings, phone settings.Softphone) *source {
 		l.SaveMissed(r.saveMissed)
 	}
 	r.facts.setLink(phone.Kind, name, health.Unwatched, link.State{})
-	ctx, end := context.WithCancel(w.ctx)
+	ctx, end := context.WithCancel(ss.ctx)
 	l := &source{cancel: end, done: make(chan struct{}), wake: make(chan struct{}, 1)}
-	w.work.Go(func() {
+	ss.work.Go(func() {
 		defer close(l.done)
 		link.Run(ctx, link.Config{Name: name, Receive: r.eventReceiver(name), SourceGone: r.engine.SourceGone, Wake: l.wake, Log: r.o.Log,
 			StateChanged: func(st link.State) {
@@ -168,9 +168,9 @@ func (w *sources) dial(s *settings.Settings, phone settings.Softphone) *source {
 	return l
 }
 
-func (w *sources) listen(s *settings.Settings) *source {
-	r := w.r
-	cfg := listener.Config{Port: s.Listener.Port, Tries: 1, SocketToken: w.tokens.Socket, PathToken: w.tokens.Path,
+func (ss *sources) listen(s *settings.Settings) *source {
+	r := ss.r
+	cfg := listener.Config{Port: s.Listener.Port, Tries: 1, SocketToken: ss.tokens.Socket, PathToken: ss.tokens.Path,
 		AllowedOrigins: s.Listener.AllowedOrigins, HTTP: s.Listener.HTTP, Receive: r.eventReceiver(""), SourceGone: r.engine.SourceGone, Log: r.o.Log}
 	switch {
 	case r.o.Demo != nil:
@@ -178,20 +178,20 @@ func (w *sources) listen(s *settings.Settings) *source {
 	case s.Source("listener.port") == settings.Default && !s.Unsure("listener.port"):
 		cfg.Tries = 16 // the first start chooses; recipes then contain the port, if it is lasting
 	}
-	ctx, end := context.WithCancel(w.ctx)
+	ctx, end := context.WithCancel(ss.ctx)
 	l, err := listener.Start(ctx, cfg)
 	if err != nil {
 		end()
 		r.facts.change(func(k *knownState) { k.port, k.TakenPort = 0, s.Listener.Port })
-		if !w.refused {
+		if !ss.refused {
 			r.o.Log.Error("the listener does not run", "why", err)
 		}
-		w.refused = true
+		ss.refused = true
 		return nil
 	}
-	w.refused = false
+	ss.refused = false
 	running := &source{cancel: end, done: make(chan struct{})}
-	w.work.Go(func() {
+	ss.work.Go(func() {
 		defer close(running.done)
 		<-ctx.Done()
 		l.Close()
@@ -201,7 +201,7 @@ func (w *sources) listen(s *settings.Settings) *source {
 		if err := settings.Set(r.o.Dirs, map[string]any{"listener.port": l.Port()}); err != nil {
 			r.o.Log.Warn("the port was not kept", "why", err)
 		} else {
-			w.listens.Port = l.Port() // the value just written is no change
+			ss.listens.Port = l.Port() // the value just written is no change
 		}
 	}
 	if err := l.Announce(filepath.Join(r.o.Dirs.Run, listener.AnnouncementName)); err != nil {
@@ -212,14 +212,14 @@ func (w *sources) listen(s *settings.Settings) *source {
 
 // readTokens reads the current tokens, and reports whether they have changed. If they
 // cannot be read, the previous ones stay in effect: phones have them.
-func (w *sources) readTokens() (news bool) {
-	t, err := secret.EnsureTokens(w.r.o.Dirs)
+func (ss *sources) readTokens() (news bool) {
+	t, err := secret.EnsureTokens(ss.r.o.Dirs)
 	if err != nil {
-		w.r.o.Log.Error("the listener's tokens", "why", err)
+		ss.r.o.Log.Error("the listener's tokens", "why", err)
 		return false
 	}
-	news = t != w.tokens
-	w.tokens = t
+	news = t != ss.tokens
+	ss.tokens = t
 	return news
 }
 
@@ -267,22 +267,22 @@ func (r *Resident) sourcesNow() windowapi.Sources {
 		if off[name] {
 			continue
 		}
-		w := windowapi.SourceState{Kind: name, Phase: windowapi.SourceListens, LastCallAt: r.activity.LastCallAt(name, "")}
+		one := windowapi.SourceState{Kind: name, Phase: windowapi.SourceListens, LastCallAt: r.activity.LastCallAt(name, "")}
 		if registry.Of(name).Reach == registry.ByListener {
-			w.Port = s.Listener.Port // until it is running
+			one.Port = s.Listener.Port // until it is running
 			switch {
 			case now.TakenPort > 0:
-				w.Port, w.Phase = now.TakenPort, windowapi.SourcePortTaken
+				one.Port, one.Phase = now.TakenPort, windowapi.SourcePortTaken
 			case now.NoTokens:
-				w.Phase = windowapi.SourceNoTokens
+				one.Phase = windowapi.SourceNoTokens
 			case now.port > 0:
-				w.Port = now.port
+				one.Port = now.port
 			}
 		}
 		if name == call.KindURL && now.schemeNotDefault {
-			w.Phase = windowapi.SourceNotDefault
+			one.Phase = windowapi.SourceNotDefault
 		}
-		all.Sources = append(all.Sources, w)
+		all.Sources = append(all.Sources, one)
 	}
 	for _, p := range s.Softphones {
 		name := linkName(p)

@@ -26,23 +26,23 @@ func TestTrackerProperties(t *testing.T) {
 		steps := rapid.IntRange(1, 120).Draw(t, "steps")
 		for range steps {
 			now = now.Add(time.Duration(rapid.IntRange(0, 20_000).Draw(t, "ms")) * time.Millisecond)
-			w := rapid.SampledFrom(sources).Draw(t, "way")
+			from := rapid.SampledFrom(sources).Draw(t, "source")
 			if rapid.IntRange(0, 19).Draw(t, "gone") == 0 {
-				for _, c := range tr.SourceGone(w) {
-					if c.Source != w || c.ReportLevel != RingOnly {
-						t.Fatalf("a call of %+v went with %+v", c.Source, w)
+				for _, c := range tr.SourceGone(from) {
+					if c.Source != from || c.ReportLevel != RingOnly {
+						t.Fatalf("a call of %+v went with %+v", c.Source, from)
 					}
 					level[c.ID] = RingOnly
 				}
 				continue
 			}
-			e := Event{Source: w, At: now,
+			e := Event{Source: from, At: now,
 				State:  State(rapid.IntRange(0, 2).Draw(t, "state")),
 				ID:     rapid.SampledFrom([]string{"", "", "1", "2"}).Draw(t, "id"),
 				Number: rapid.SampledFrom([]string{"", "0612345678", "0201234567", "101"}).Draw(t, "number"),
 				Name:   rapid.SampledFrom([]string{"", "Anna", "Piet"}).Draw(t, "name"),
 			}
-			key := source{w.Kind, w.Conn}
+			key := source{from.Kind, from.Conn}
 			before := tr.Len()
 			c := tr.Apply(e, e.Number, now)
 			id := c.Call.ID
@@ -64,7 +64,7 @@ func TestTrackerProperties(t *testing.T) {
 				}
 			case SameCall, AnotherCaller, WasAnswered, WasEnded:
 				own := owner[id] == c.Call.Source || c.Kind == SameCall // may have found a source that reports more
-				if !own && !(seen[id][key] && c.Call.Source == w && c.Call.ReportLevel > level[id]) {
+				if !own && !(seen[id][key] && c.Call.Source == from && c.Call.ReportLevel > level[id]) {
 					t.Fatalf("call %d changed hands", id)
 				}
 				if c.Kind != SameCall && (source{c.Call.Source.Kind, c.Call.Source.Conn}) != key {
@@ -76,7 +76,7 @@ func TestTrackerProperties(t *testing.T) {
 				if e.ID != "" && !isKnown && seen[id][key] {
 					t.Fatalf("two ids of one way became call %d", id)
 				}
-				if c.Kind == SameCall && !seen[id][key] && (e.State != Ringing || w.Kind == owner[id].Kind && w.Conn == owner[id].Conn) {
+				if c.Kind == SameCall && !seen[id][key] && (e.State != Ringing || from.Kind == owner[id].Kind && from.Conn == owner[id].Conn) {
 					t.Fatalf("%+v joined call %d", e, id)
 				}
 				owner[id], level[id] = c.Call.Source, c.Call.ReportLevel

@@ -101,26 +101,26 @@ func NewTracker() *Tracker { return &Tracker{learned: map[source]reportedStates{
 // A late report still changes a matching live call. Any other call it only adds to
 // the history, once (TooOld, with an ID that later reports of that call share).
 func (t *Tracker) Apply(e Event, key string, now time.Time) Change {
-	w := source{e.Source.Kind, e.Source.Conn}
-	t.learn(w, e.State)
-	c := t.find(t.calls, e, w, key, now)
+	from := source{e.Source.Kind, e.Source.Conn}
+	t.learn(from, e.State)
+	c := t.find(t.calls, e, from, key, now)
 	var ch Change
 	switch stale := !e.At.IsZero() && now.Sub(e.At) > StaleAfter; {
 	case stale && (c == nil || e.At.Before(c.Rang)):
 		now = e.At
-		ch = t.applyLate(e, w, key)
+		ch = t.applyLate(e, from, key)
 	case stale:
 		now = e.At
-		ch = t.apply(c, e, w, key, now)
+		ch = t.apply(c, e, from, key, now)
 	default:
-		ch = t.apply(c, e, w, key, now)
+		ch = t.apply(c, e, from, key, now)
 	}
 	ch.At = now
 	return ch
 }
 
 // apply processes a report about call c, nil for an unknown call.
-func (t *Tracker) apply(c *trackedCall, e Event, w source, key string, now time.Time) Change {
+func (t *Tracker) apply(c *trackedCall, e Event, from source, key string, now time.Time) Change {
 	switch {
 	case c == nil && e.State == Ended:
 		return Change{}
@@ -128,12 +128,12 @@ func (t *Tracker) apply(c *trackedCall, e Event, w source, key string, now time.
 		return Change{} // it may be any call
 	case c == nil:
 		if e.State == Ringing && e.Direction == Incoming {
-			if c = t.findMergeable(w, key, e.stateTime(now)); c != nil {
-				return t.join(c, e, w)
+			if c = t.findMergeable(from, key, e.stateTime(now)); c != nil {
+				return t.join(c, e, from)
 			}
 		}
-		return t.begin(e, w, key, now)
-	case source{c.Source.Kind, c.Source.Conn} != w:
+		return t.begin(e, from, key, now)
+	case source{c.Source.Kind, c.Source.Conn} != from:
 		if t.reports(e.Source) <= c.ReportLevel {
 			return Change{} // a second source may report the ring, nothing else
 		}
@@ -146,14 +146,14 @@ func (t *Tracker) apply(c *trackedCall, e Event, w source, key string, now time.
 // longer be reported, so from now on they count as calls of which only the ring is known.
 func (t *Tracker) SourceGone(gone Source) []Live {
 	var left []Live
-	w := source{gone.Kind, gone.Conn}
+	from := source{gone.Kind, gone.Conn}
 	for _, c := range t.calls {
-		if (source{c.Source.Kind, c.Source.Conn}) == w {
+		if (source{c.Source.Kind, c.Source.Conn}) == from {
 			c.ReportLevel = RingOnly
 			left = append(left, c.Live)
 		}
 	}
-	delete(t.learned, w)
+	delete(t.learned, from)
 	return left
 }
 
@@ -172,23 +172,23 @@ func (t *Tracker) Len() int { return len(t.calls) }
 
 // learn records what a source reports. The URL scheme teaches nothing, since anybody can
 // launch it: it could take over a real phone's call.
-func (t *Tracker) learn(w source, s State) {
-	if s == Ringing || w.kind == KindURL {
+func (t *Tracker) learn(from source, s State) {
+	if s == Ringing || from.kind == KindURL {
 		return
 	}
-	had, known := t.learned[w]
+	had, known := t.learned[from]
 	if !known && len(t.learned) >= 4*maxLive {
 		return
 	}
-	t.learned[w] = reportedStates{had.answers || s == Answered, had.ends || s == Ended}
+	t.learned[from] = reportedStates{had.answers || s == Answered, had.ends || s == Ended}
 }
 
 // reports returns what a source can report: what it declares, and more once it has done so.
 // A phone that reports answers but never an end counts as reporting rings only: otherwise
 // its calls would last forever.
-func (t *Tracker) reports(w Source) ReportLevel {
-	reports := w.ReportLevel
-	if had := t.learned[source{w.Kind, w.Conn}]; had.ends {
+func (t *Tracker) reports(s Source) ReportLevel {
+	reports := s.ReportLevel
+	if had := t.learned[source{s.Kind, s.Conn}]; had.ends {
 		reports = max(reports, RingAndEnd)
 		if had.answers {
 			reports = AllStates
@@ -199,8 +199,8 @@ func (t *Tracker) reports(w Source) ReportLevel {
 
 // applyLate keeps calls that are too old for a card when first reported, so that all reports
 // of one call make one history entry.
-func (t *Tracker) applyLate(e Event, w source, key string) Change {
-	c := t.find(t.late, e, w, key, e.At)
+func (t *Tracker) applyLate(e Event, from source, key string) Change {
+	c := t.find(t.late, e, from, key, e.At)
 	if c != nil && e.State == Ringing && e.At.Sub(c.lastRing).Abs() > StaleAfter {
 		c = nil // an end was lost, and the id or number came again
 	}
@@ -213,17 +213,17 @@ func (t *Tracker) applyLate(e Event, w source, key string) Change {
 		if len(t.late) >= maxLate {
 			t.late = append(t.late[:0], t.late[1:]...)
 		}
-		c = t.newCall(e, w, key, e.At)
+		c = t.newCall(e, from, key, e.At)
 		t.late = append(t.late, c)
 	}
 	return Change{Kind: TooOld, Call: c.Live}
 }
 
-// find returns the call that a report of source w is about, or nil.
-func (t *Tracker) find(calls []*trackedCall, e Event, w source, key string, now time.Time) *trackedCall {
+// find returns the call that a report of a source is about, or nil.
+func (t *Tracker) find(calls []*trackedCall, e Event, from source, key string, now time.Time) *trackedCall {
 	if e.ID != "" {
 		for i := len(calls) - 1; i >= 0; i-- {
-			if calls[i].aliases[alias{w, e.ID}] {
+			if calls[i].aliases[alias{from, e.ID}] {
 				return calls[i]
 			}
 		}
@@ -233,7 +233,7 @@ func (t *Tracker) find(calls []*trackedCall, e Event, w source, key string, now 
 	count := 0
 	for i := len(calls) - 1; i >= 0; i-- {
 		c := calls[i]
-		if !c.aliases[alias{w, ""}] {
+		if !c.aliases[alias{from, ""}] {
 			continue
 		}
 		count++
@@ -255,14 +255,14 @@ func (t *Tracker) find(calls []*trackedCall, e Event, w source, key string, now 
 
 // findMergeable returns the one call that another source reports as ringing for the same
 // number since the same time.
-func (t *Tracker) findMergeable(w source, key string, rang time.Time) *trackedCall {
+func (t *Tracker) findMergeable(from source, key string, rang time.Time) *trackedCall {
 	var found *trackedCall
 	for _, c := range t.calls {
 		if c.CallerKey != key || c.Direction != Incoming {
 			continue
 		}
 		for n := range c.aliases {
-			if n.source == w {
+			if n.source == from {
 				return nil // this source already has such a call: two callers
 			}
 		}
@@ -279,8 +279,8 @@ func (t *Tracker) findMergeable(w source, key string, rang time.Time) *trackedCa
 
 // join adds a second source's ring to call c. The call then belongs to the source that
 // can report more about it.
-func (t *Tracker) join(c *trackedCall, e Event, w source) Change {
-	c.aliases[alias{w, e.ID}] = true
+func (t *Tracker) join(c *trackedCall, e Event, from source) Change {
+	c.aliases[alias{from, e.ID}] = true
 	if more := t.reports(e.Source); more > c.ReportLevel {
 		c.Source, c.ReportLevel = e.Source, more
 	}
@@ -291,12 +291,12 @@ func (t *Tracker) join(c *trackedCall, e Event, w source) Change {
 	return Change{Kind: SameCall, Call: c.Live}
 }
 
-func (t *Tracker) newCall(e Event, w source, key string, now time.Time) *trackedCall {
+func (t *Tracker) newCall(e Event, from source, key string, now time.Time) *trackedCall {
 	t.next++
 	c := &trackedCall{
 		Live: Live{ID: t.next, Source: e.Source, CallerKey: key, State: e.State, Direction: e.Direction,
 			Number: e.Number, Name: e.Name, Line: e.Line, Via: e.Via, Queue: e.Queue, ReportLevel: t.reports(e.Source), Rang: e.stateTime(now)},
-		aliases:  map[alias]bool{{w, e.ID}: true},
+		aliases:  map[alias]bool{{from, e.ID}: true},
 		lastRing: now,
 	}
 	if e.State == Answered {
@@ -305,8 +305,8 @@ func (t *Tracker) newCall(e Event, w source, key string, now time.Time) *tracked
 	return c
 }
 
-func (t *Tracker) begin(e Event, w source, key string, now time.Time) Change {
-	c := t.newCall(e, w, key, now)
+func (t *Tracker) begin(e Event, from source, key string, now time.Time) Change {
+	c := t.newCall(e, from, key, now)
 	if len(t.calls) >= maxLive {
 		at := t.evictionCandidate()
 		t.calls = append(t.calls[:at], t.calls[at+1:]...)

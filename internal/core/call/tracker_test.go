@@ -74,7 +74,7 @@ func TestIdentity(t *testing.T) {
 		"ring-only: a ring after 15 s is a new call": {
 			{0, ring, "", Ringing, a, Began, 1}, {16 * s, ring, "", Ringing, a, Began, 2},
 		},
-		"a way that tells more repeats at any age": {
+		"a source that tells more repeats at any age": {
 			{0, full, "", Ringing, a, Began, 1}, {40 * s, full, "", Ringing, a, NoChange, 1}, {6000 * s, full, "", Ringing, a, NoChange, 1},
 			{6000 * s, full, "", Ended, a, WasEnded, 1}, {6000 * s, full, "", Ringing, a, Began, 2},
 			{6000*s + AssumeEndedAfter, full, "", Ringing, a, Began, 3},
@@ -82,28 +82,28 @@ func TestIdentity(t *testing.T) {
 		"two withheld rings without id are one caller": {
 			{0, full, "", Ringing, "", Began, 1}, {3 * s, full, "", Ringing, "", NoChange, 1},
 		},
-		"two ways within 5 s are one call": {
+		"two sources within 5 s are one call": {
 			{0, bare, "x", Ringing, a, Began, 1}, {4 * s, ring, "", Ringing, a, SameCall, 1},
 		},
-		"two ways after 5 s are two calls": {
+		"two sources after 5 s are two calls": {
 			{0, bare, "x", Ringing, a, Began, 1}, {6 * s, ring, "", Ringing, a, Began, 2},
 		},
 		"two callers behind one switchboard stay two": {
 			{0, bare, "x", Ringing, a, Began, 1}, {s, bare, "y", Ringing, a, Began, 2}, {2 * s, ring, "", Ringing, a, Began, 3},
 		},
-		"another way cannot end a call": {
+		"another source cannot end a call": {
 			{0, bare, "x", Ringing, a, Began, 1}, {s, url, "", Ended, a, NoChange, 0}, {2 * s, bare, "x", Answered, a, WasAnswered, 1},
 		},
-		"a second way's end is not obeyed": {
+		"a second source's end is not obeyed": {
 			{0, bare, "x", Ringing, a, Began, 1}, {s, ring, "", Ringing, a, SameCall, 1}, {2 * s, ring, "", Ended, a, NoChange, 0}, {3 * s, bare, "x", Ended, a, WasEnded, 1},
 		},
-		"the way that tells more takes a merged call over": {
+		"the source that tells more takes a merged call over": {
 			{0, url, "", Ringing, a, Began, 1}, {s, bare, "x", Ringing, a, SameCall, 1}, {9 * s, bare, "x", Ended, a, WasEnded, 1},
 		},
 		"what is answered is no longer merged": {
 			{0, bare, "x", Ringing, a, Began, 1}, {s, bare, "x", Answered, a, WasAnswered, 1}, {2 * s, full, "1", Ringing, a, Began, 2},
 		},
-		"an id of another way changes nobody": {
+		"an id of another source changes nobody": {
 			{0, bare, "1", Ringing, a, Began, 1}, {s, full, "1", Answered, b, Began, 2},
 		},
 		"an end of nothing is dropped": {{0, full, "9", Ended, a, NoChange, 0}},
@@ -198,8 +198,8 @@ func TestAnotherSourceTakesOver(t *testing.T) {
 func TestLateReports(t *testing.T) {
 	tr := NewTracker()
 	at := func(s int) time.Time { return t0.Add(time.Duration(s) * time.Second) }
-	apply := func(w Source, id string, s State, n string, when, now int) Change {
-		return tr.Apply(Event{Source: w, ID: id, State: s, Number: n, At: at(when)}, n, at(now))
+	apply := func(from Source, id string, s State, n string, when, now int) Change {
+		return tr.Apply(Event{Source: from, ID: id, State: s, Number: n, At: at(when)}, n, at(now))
 	}
 	late := apply(full, "1", Ringing, "1", 0, 61)
 	if late.Kind != TooOld || late.Call.ID == 0 || !late.At.Equal(at(0)) {
@@ -253,8 +253,8 @@ func TestLateReports(t *testing.T) {
 func TestHeardOfLate(t *testing.T) {
 	tr := NewTracker()
 	at := func(s int) time.Time { return t0.Add(time.Duration(s) * time.Second) }
-	apply := func(w Source, id string, s State, since, now int) Change {
-		return tr.Apply(Event{Source: w, ID: id, State: s, Number: "1", At: at(now), StateSince: at(since)}, "1", at(now))
+	apply := func(from Source, id string, s State, since, now int) Change {
+		return tr.Apply(Event{Source: from, ID: id, State: s, Number: "1", At: at(now), StateSince: at(since)}, "1", at(now))
 	}
 	if c := apply(full, "1", Ringing, 0, 300); c.Kind != Began || c.Call.Rang != at(0) {
 		t.Errorf("%+v", c)
@@ -304,7 +304,7 @@ func TestFloodIsBounded(t *testing.T) {
 		tr.Apply(Event{Source: Source{Kind: KindWebSocket, Conn: id}, ID: id, State: State(i % 2), Number: id}, id, t0)
 	}
 	if tr.Len() > maxLive || len(tr.learned) > 4*maxLive {
-		t.Fatalf("%d calls, %d ways remembered", tr.Len(), len(tr.learned))
+		t.Fatalf("%d calls, %d sources remembered", tr.Len(), len(tr.learned))
 	}
 	if got := tr.Apply(Event{Source: bare, ID: "x", State: Ended}, "1", t0); got.Kind != WasEnded {
 		t.Errorf("the flood ended another call: %+v", got)

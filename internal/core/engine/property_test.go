@@ -123,7 +123,7 @@ func (w *world) do(p play) {
 		if some && !t.outgoing && t.answered.IsZero() && len(t.sources) == 1 && t.sources[0] != source && now.Sub(t.rang) <= call.MergeWithin && now.Equal(t.rang) && t.lost.IsZero() &&
 			!slices.ContainsFunc(w.e.s.cards, func(c *card) bool { return c.call != t.id && c.Number.Key() == keyOf(t.number) }) {
 			t.sources, t.ids = append(t.sources, source), append(t.ids, w.freeID(source))
-			w.saw["two ways"]++
+			w.saw["two sources"]++
 			if t.url {
 				t.url, t.confirmed = false, true
 			}
@@ -402,7 +402,7 @@ func TestStories(t *testing.T) {
 			})
 		}
 	})
-	for _, k := range []string{"clicked", "taken off", "general number", "again", "earlier choice", "two ways", "held", "aside", "lines",
+	for _, k := range []string{"clicked", "taken off", "general number", "again", "earlier choice", "two sources", "held", "aside", "lines",
 		"taken back", "late click", "opened by itself", "Enter", "back by hotkey"} {
 		if saw[k] < stories/100 {
 			t.Errorf("%d times in %d stories: %s", saw[k], stories, k)

@@ -171,9 +171,9 @@ func (s *Sources) PhaseOf(kind, name string) (phase, why string) {
 	if s == nil {
 		return LinkUnknown, ""
 	}
-	for _, w := range s.Sources {
-		if w.Kind == kind && w.Name == name {
-			return w.Phase, w.Why
+	for _, one := range s.Sources {
+		if one.Kind == kind && one.Name == name {
+			return one.Phase, one.Why
 		}
 	}
 	return LinkUnknown, ""

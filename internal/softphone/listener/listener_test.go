@@ -59,10 +59,10 @@ func newDesk(t testing.TB, change ...func(*Config, *timing)) *desk {
 			d.taken = append(d.taken, e)
 			return nil
 		},
-		SourceGone: func(w call.Source) {
+		SourceGone: func(from call.Source) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
-			d.gone = append(d.gone, w)
+			d.gone = append(d.gone, from)
 		},
 	}
 	tm := defaultTiming

@@ -34,7 +34,7 @@ func isField(name string) bool {
 func idOK(id string) bool { return link.CallID(id) == id }
 
 // toEvent converts a phone's fields into an event, or returns what is wrong with them.
-func (f fields) toEvent(w call.Source, at time.Time) (call.Event, code) {
+func (f fields) toEvent(from call.Source, at time.Time) (call.Event, code) {
 	if !idOK(f["id"]) {
 		return call.Event{}, badRequest
 	}
@@ -48,7 +48,7 @@ func (f fields) toEvent(w call.Source, at time.Time) (call.Event, code) {
 		return call.Event{}, badNumber
 	}
 	e := call.Event{
-		Source: w, ID: f["id"], State: state, Direction: call.ParseDirection(f["direction"]),
+		Source: from, ID: f["id"], State: state, Direction: call.ParseDirection(f["direction"]),
 		Number: f["number"], Name: f["name"], Line: f["line"], Via: f["via"], At: at,
 	}
 	if state == call.Ended {
@@ -133,13 +133,13 @@ func marshal(v any) []byte {
 
 // handleMessage processes one message of a WebSocket and returns the reply, nil for none:
 // an event of another kind is ignored.
-func (l *Listener) handleMessage(b []byte, w call.Source) []byte {
+func (l *Listener) handleMessage(b []byte, from call.Source) []byte {
 	f, _ := parseMessage(b) // of an unreadable message at most the id is known
 	c := badRequest
 	switch f["event"] {
 	case "call":
 		var e call.Event
-		if e, c = f.toEvent(w, l.cfg.Now()); c == none {
+		if e, c = f.toEvent(from, l.cfg.Now()); c == none {
 			c = l.receive(e)
 		}
 	case "":
