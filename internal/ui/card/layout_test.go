@@ -245,11 +245,9 @@ func TestWords(t *testing.T) {
 			"Inkomend 3e keer · op Schade · via Receptie (101)"},
 		{"own", func(c *engine.Card) { c.RingsToday, c.PreviousRing = 3, now.Add(-time.Minute) }, "020 765 43 21 3e keer vandaag, eerder 10:41"},
 		{"nobody", func(c *engine.Card) { c.RingsToday = 3 }, "Inkomend 3e keer · op Schade"},
-		{"earlier", func(*engine.Card) {}, "A. Bakker eerder geopend 200 002"},
 		{"nobody", func(c *engine.Card) { c.LineText = "" }, "Inkomend op Schade 06 12 34 56 78"},
 		{"nobody", line, "06 12 34 56 78 Inkomend · Geen relatie"},
 		{"nobody-left", line, "Niet J. de Vries, zegt u Inkomend"},
-		{"failed", func(*engine.Card) {}, "Opzoeken lukt niet: de hub reageert niet. We proberen het opnieuw zolang de telefoon overgaat."},
 		{"failed", func(c *engine.Card) { c.Phase, c.Answered = engine.PhaseAnswered, now }, "Opzoeken lukt niet: de hub reageert niet. We blijven het proberen."},
 		{"failed", func(c *engine.Card) { c.Phase, c.Retrying = engine.PhaseOver, false }, "Opzoeken lukt niet: de hub reageert niet. Opnieuw zoeken"},
 	} {
