@@ -258,7 +258,8 @@ func TestFirstVersion(t *testing.T) {
 	b := open(t, Options{})
 	content := []byte("PK waits")
 	it := add(t, b, write(t, "a.zip", content))
-	must.Get(b.db.Exec(`ALTER TABLE items DROP COLUMN found; ALTER TABLE receipts DROP COLUMN cut; DROP TABLE past; PRAGMA user_version = 1`))(t)
+	must.Get(b.db.Exec(`ALTER TABLE items DROP COLUMN found; ALTER TABLE receipts DROP COLUMN cut; DROP TABLE past; DROP INDEX items_late;
+		PRAGMA user_version = 1`))(t)
 	must.Do(t, b.Close())
 	n := open(t, Options{Dir: b.o.Dir})
 	if got := get(t, n, it.ID); got.State != it.State || got.SHA256 != sumOf(content) || !got.HasCopy || n.AsidePath() != "" {

@@ -2,10 +2,12 @@ package outbox
 
 import (
 	"database/sql"
+	"strings"
 	"testing"
 	"time"
 
 	"wiebelt/internal/hub"
+	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/testutil/clocktest"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
@@ -135,6 +137,17 @@ func TestGivenUpUnsent(t *testing.T) {
 		if q := must.Get(b.Queue(t.Context()))(t); q.HoldReason != "" {
 			t.Errorf("held for nothing: %s", q.HoldReason)
 		}
+	}
+}
+
+// TestLateIsLookedUp checks that nobody reads all waiting items to find those that are too late.
+func TestLateIsLookedUp(t *testing.T) {
+	b := open(t, Options{})
+	plan := must.Get(sqlitefile.Rows(func(row sqlitefile.Row) (step string, err error) {
+		return step, row.Scan(new(int), new(int), new(int), &step)
+	})(b.db.Query("EXPLAIN QUERY PLAN SELECT * FROM items WHERE id IN ("+selectLate+")", monday.UnixMicro())))(t)
+	if all := strings.Join(plan, "; "); !strings.Contains(all, "items_late (deadline>? AND deadline<?)") || strings.Contains(all, "SCAN") {
+		t.Error(all)
 	}
 }
 

@@ -79,6 +79,8 @@ var migrations = []sqlitefile.Step{
 		PRIMARY KEY (sha256, intermediary)
 	) STRICT, WITHOUT ROWID;
 	CREATE INDEX past_decided ON past (decided);`},
+	// Looked up before every request, when many may be waiting.
+	{SQL: `CREATE INDEX items_late ON items (deadline) WHERE state = 'waiting' AND deadline > 0;`},
 }
 
 const columns = `name, path, sha256, size, intermediary, state, reason, status, added, first_try, last_try, next_try,

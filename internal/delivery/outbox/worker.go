@@ -203,7 +203,7 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 	// mean nothing. Once the item was tried under this one, only next_try counts.
 	const due = "state = ? AND (next_try <= ? OR last_try > ? OR last_try = 0 AND added > ?)"
 	var any bool // checked without a lock: an idle worker blocks nobody
-	err = b.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM items WHERE "+due+" OR "+tooLate+")", Waiting, t, t, t, Waiting, t).Scan(&any)
+	err = b.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM items WHERE "+due+") OR EXISTS ("+selectLate+")", Waiting, t, t, t, t).Scan(&any)
 	if err != nil || !any {
 		return nil, wait, asTrouble(ctx, err)
 	}
@@ -246,13 +246,13 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 	return items, wait, err
 }
 
-// tooLate selects the waiting items whose deadline has passed.
-const tooLate = "state = ? AND deadline BETWEEN 1 AND ?"
+// selectLate selects the waiting items whose deadline has passed, without reading all that wait.
+const selectLate = "SELECT id FROM items INDEXED BY items_late WHERE state = 'waiting' AND deadline > 0 AND deadline <= ?"
 
 // giveUpLate gives up the items that are too late: they waited while the queue was on hold or
 // nothing ran. A hold with nothing left to try ends.
 func giveUpLate(ctx context.Context, tx *sql.Tx, now time.Time) error {
-	late, err := itemsWhere(ctx, tx, tooLate, Waiting, sqlitefile.Micros(now))
+	late, err := itemsWhere(ctx, tx, "id IN ("+selectLate+")", sqlitefile.Micros(now))
 	for _, it := range late {
 		it.Reason = GaveUp
 		err = errors.Join(err, updateItem(ctx, tx, it.asRefused(now)))
