@@ -38,24 +38,26 @@ type lookupCoded struct {
 	Description string `json:"description"`
 }
 
+type lookupAddress struct {
+	Street     string `json:"straat"`
+	Number     string `json:"huisnummer"`
+	Addition   string `json:"toevoeging"`
+	PostalCode string `json:"postcode"`
+	City       string `json:"plaats"`
+	Country    string `json:"landIso"`
+}
+
 type lookupContact struct {
-	ID                      string `json:"id"`
-	BackofficeRelatienummer string `json:"backofficerelatienummer"`
-	Voorletters             string `json:"voorletters"`
-	Achternaam              string `json:"achternaam"`
-	Voorvoegsel             string `json:"voorvoegsel"`
-	Woonadres               struct {
-		Straat     string `json:"straat"`
-		Huisnummer string `json:"huisnummer"`
-		Toevoeging string `json:"toevoeging"`
-		Postcode   string `json:"postcode"`
-		Plaats     string `json:"plaats"`
-		LandISO    string `json:"landIso"`
-	} `json:"woonadres"`
-	Producent           lookupCoded `json:"producent"`
-	LaatstGewijzigdDoor lookupCoded `json:"laatstGewijzigdDoor"`
-	Link                string      `json:"link"`
-	LinkOK              bool        `json:"link_ok"`
+	ID                      string        `json:"id"`
+	BackofficeRelatienummer string        `json:"backofficerelatienummer"`
+	Voorletters             string        `json:"voorletters"`
+	Achternaam              string        `json:"achternaam"`
+	Voorvoegsel             string        `json:"voorvoegsel"`
+	Woonadres               lookupAddress `json:"woonadres"`
+	Producent               lookupCoded   `json:"producent"`
+	LaatstGewijzigdDoor     lookupCoded   `json:"laatstGewijzigdDoor"`
+	Link                    string        `json:"link"`
+	LinkOK                  bool          `json:"link_ok"`
 }
 
 func (c *lookupCmd) Run(e *env, d profile.Dirs) error {
@@ -137,7 +139,7 @@ func (k lookupContact) line() string {
 	}
 	var parts []string
 	for _, words := range [][]string{{k.BackofficeRelatienummer}, {k.Voorletters, k.Voorvoegsel, k.Achternaam},
-		{w.Straat, w.Huisnummer, w.Toevoeging}, {w.Postcode, w.Plaats}, {link}} {
+		{w.Street, w.Number, w.Addition}, {w.PostalCode, w.City}, {link}} {
 		if s := strings.Join(strings.Fields(strings.Join(words, " ")), " "); s != "" {
 			parts = append(parts, s)
 		}
@@ -146,16 +148,12 @@ func (k lookupContact) line() string {
 }
 
 func contactJSON(k contact.Contact, links *hub.LinkChecker) lookupContact {
-	var o lookupContact
-	o.ID, o.BackofficeRelatienummer = k.ID, k.RelationNumber
-	o.Voorletters, o.Voorvoegsel, o.Achternaam = k.Initials, k.Prefix, k.FamilyName
-	w := &o.Woonadres
-	w.Straat, w.Huisnummer, w.Toevoeging = k.Address.Street, k.Address.Number, k.Address.Addition
-	w.Postcode, w.Plaats, w.LandISO = k.Address.PostalCode, k.Address.City, k.Address.Country
-	o.Producent = lookupCoded(k.Producer)
-	o.LaatstGewijzigdDoor = lookupCoded(k.LastModifiedBy)
-	o.Link = k.Link
 	_, err := links.Check(k.Link)
-	o.LinkOK = err == nil
-	return o
+	return lookupContact{
+		ID: k.ID, BackofficeRelatienummer: k.RelationNumber,
+		Voorletters: k.Initials, Achternaam: k.FamilyName, Voorvoegsel: k.Prefix,
+		Woonadres: lookupAddress(k.Address),
+		Producent: lookupCoded(k.Producer), LaatstGewijzigdDoor: lookupCoded(k.LastModifiedBy),
+		Link: k.Link, LinkOK: err == nil,
+	}
 }

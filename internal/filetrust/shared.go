@@ -83,24 +83,22 @@ func (s *Shared) Open(name string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// Create creates a file and opens it for reading and writing. If anything, even a link, has
-// that name, it returns fs.ErrExist.
-func (s *Shared) Create(name string, mode fs.FileMode) (*os.File, error) {
+// Create creates a file that only we may access and opens it for reading and writing. If
+// anything, even a link, has that name, it returns fs.ErrExist.
+func (s *Shared) Create(name string) (*os.File, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	return s.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+	return s.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
 // Folder opens a subfolder that is ours and that nobody else may write; if missing, it is
-// created with mode. For a link, or if somebody else made it, it returns an *Error.
-func (s *Shared) Folder(name string, mode fs.FileMode) (*Shared, error) {
+// created. For a link, or if somebody else made it, it returns an *Error.
+func (s *Shared) Folder(name string) (*Shared, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	err := s.root.Mkdir(name, 0o700)
-	made := err == nil
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := s.root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
 	there, err := s.root.Lstat(name)
@@ -116,14 +114,14 @@ func (s *Shared) Folder(name string, mode fs.FileMode) (*Shared, error) {
 		return nil, err
 	}
 	sub := &Shared{root: root, parent: s, name: name}
-	if err := sub.prepareFolder(path, there, made, mode); err != nil {
+	if err := sub.checkOpened(path, there); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
 	return sub, nil
 }
 
-// prepareFolder checks an open folder, and sets the mode of a new one.
-func (s *Shared) prepareFolder(path string, there fs.FileInfo, made bool, mode fs.FileMode) error {
+// checkOpened checks an open folder.
+func (s *Shared) checkOpened(path string, there fs.FileInfo) error {
 	f, err := s.root.Open(".")
 	if err != nil {
 		return err
@@ -136,15 +134,7 @@ func (s *Shared) prepareFolder(path string, there fs.FileInfo, made bool, mode f
 	if !os.SameFile(there, info) {
 		return ErrChanged
 	}
-	if err := checkSubfolder(f, path); err != nil {
-		return err
-	}
-	if made {
-		if err := f.Chmod(mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-			return err
-		}
-	}
-	return nil
+	return checkSubfolder(f, path)
 }
 
 // Move moves the file that was opened as was into a folder of ours (Folder), under a name
@@ -179,7 +169,7 @@ func Same(a, b fs.FileInfo) bool {
 // replace is rename where the system cannot refuse to replace a file: it reserves
 // the new name first.
 func (s *Shared) replace(name string, to *Shared, as string) error {
-	f, err := to.Create(as, 0o600)
+	f, err := to.Create(as)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func TestSharedOpens(t *testing.T) {
 	}
 	must.Do(t, os.Symlink(filepath.Join(t.TempDir(), "new"), at("dangling")))
 	for _, name := range []string{"x", "link", "dangling", "folder"} {
-		if _, err := s.Create(name, 0o600); !errors.Is(err, fs.ErrExist) {
+		if _, err := s.Create(name); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("made %s: %v", name, err)
 		}
 	}
@@ -102,13 +102,13 @@ func TestSharedFolder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, dir := shared(t)
 			must.Do(t, c.plant(filepath.Join(dir, "sent")))
-			sub, err := s.Folder("sent", 0o750)
+			sub, err := s.Folder("sent")
 			wants(t, err, c.why)
 			if err != nil {
 				return
 			}
 			defer sub.Close()
-			if info, _ := s.Lstat("sent"); name == "missing" && info.Mode().Perm() != 0o750 {
+			if info, _ := s.Lstat("sent"); name == "missing" && info.Mode().Perm() != 0o700 {
 				t.Errorf("mode %o", info.Mode().Perm())
 			}
 		})
@@ -119,7 +119,7 @@ func TestSharedMoves(t *testing.T) {
 	for name, rename := range map[string]func(*Shared, string, *Shared, string) error{"": (*Shared).rename, "without the system's help": (*Shared).replace} {
 		t.Run(name, func(t *testing.T) {
 			s, dir := shared(t)
-			sent := must.Get(s.Folder("sent", 0o700))(t)
+			sent := must.Get(s.Folder("sent"))(t)
 			defer sent.Close()
 			must.Do(t, rename(s, "x", sent, "x"))
 			if err := rename(s, "secret", sent, "x"); !errors.Is(err, fs.ErrExist) {
@@ -142,7 +142,7 @@ func TestSharedMoves(t *testing.T) {
 // TestSharedMoveSwapped checks that another file that has taken the name stays where it was put.
 func TestSharedMoveSwapped(t *testing.T) {
 	s, dir := shared(t)
-	sent := must.Get(s.Folder("sent", 0o700))(t)
+	sent := must.Get(s.Folder("sent"))(t)
 	defer sent.Close()
 	f, was, err := s.Open("x")
 	must.Do(t, err)

@@ -69,21 +69,11 @@ func (c *Client) request(ctx context.Context, number string, g *accessToken) ([]
 func readAll(resp *http.Response) ([]byte, error) {
 	size := int64(4 << 10)
 	if n := resp.ContentLength; n >= 0 && n < 64<<10 {
-		size = n + 1 // one more than announced, to see the end
+		size = n + bytes.MinRead // more than announced, to see the end
 	}
-	b := make([]byte, 0, size)
-	for {
-		n, err := resp.Body.Read(b[len(b):min(cap(b), maxAnswer+1)])
-		b = b[:len(b)+n]
-		switch {
-		case err == io.EOF || len(b) > maxAnswer:
-			return b, nil
-		case err != nil:
-			return nil, err
-		case len(b) == cap(b):
-			b = append(b, 0)[:len(b)]
-		}
-	}
+	b := bytes.NewBuffer(make([]byte, 0, size))
+	_, err := b.ReadFrom(io.LimitReader(resp.Body, maxAnswer+1))
+	return b.Bytes(), err
 }
 
 // readAnswer accepts every sensible form of "no contact", since

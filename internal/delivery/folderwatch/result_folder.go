@@ -24,7 +24,7 @@ type resultFolder struct {
 // newResultFolder opens one of our own folders, creating it if needed. The group with
 // read access to the watched folder gets it here too.
 func newResultFolder(in *filetrust.Shared, above fs.FileInfo, name string) (*resultFolder, error) {
-	s, err := in.Folder(name, 0o700)
+	s, err := in.Folder(name)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func newResultFolder(in *filetrust.Shared, above fs.FileInfo, name string) (*res
 
 // write creates a new text file.
 func (p *resultFolder) write(name, text string) error {
-	f, err := p.Create(name, 0o600)
+	f, err := p.Create(name)
 	if err != nil {
 		return err
 	}
