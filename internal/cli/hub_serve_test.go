@@ -208,20 +208,12 @@ func TestHubByHand(t *testing.T) {
 	}
 	command(0, "", "user", "list").says("beheer", "yes")
 	command(0, "", "user", "remove", "beheer")
-	for _, kept := range []string{secret, fresh, "een-goed-wachtwoord"} {
-		if bytes.Contains(must.Get(os.ReadFile(filepath.Join(dir, "hub.db")))(t), []byte(kept)) {
-			t.Error("a secret stands in the database")
-		}
-	}
 	if code, rest, errOut := s.stop(t); runtime.GOOS != "windows" && code != 0 || rest != "" || errOut != "" {
 		t.Errorf("exit %d: %q, %q", code, rest, errOut)
 	}
 }
 
 func TestHubServeRefuses(t *testing.T) {
-	taken := must.Get(localhub.Start(context.Background(), localhub.Config{}))(t)
-	defer taken.Close()
-	addr := strings.TrimPrefix(taken.BaseURL(), "http://")
 	real := filepath.Join(t.TempDir(), "hub")
 	data := must.Get(localhub.OpenData(t.Context(), real))(t)
 	must.Get(data.Import(t.Context(), strings.NewReader("achternaam\nVries\n"), localhub.CSV, localhub.ImportOptions{}))(t)
@@ -234,14 +226,11 @@ func TestHubServeRefuses(t *testing.T) {
 		"give --tls-cert and --tls-key, or allow plain http": {[]string{"--listen", "192.0.2.1:0"}, 2},
 		"Others can reach 0.0.0.0:0":                         {[]string{"--listen", "0.0.0.0:0", "--synthetic", "5"}, 2},
 		"literal address":                                    {[]string{"--listen", "localhost:0"}, 2},
-		"needs a public host":                                {[]string{"--listen", "0.0.0.0:0", "--insecure-http-on-network"}, 2},
 		"does not go with a certificate":                     {[]string{"--insecure-http-on-network", "--tls-cert", missing, "--tls-key", missing}, 2},
 		"go together":                                        {[]string{"--tls-cert", missing}, 1},
 		"cannot be read: " + missing:                         {[]string{"--tls-cert", missing, "--tls-key", missing}, 1},
-		"another program listens on " + addr:                 {[]string{"--listen", addr}, 1},
 		"for invented contacts only, and this folder holds":  {[]string{"--data", real, "--synthetic", "5"}, 1},
 		"--fault: an endpoint is":                            {[]string{"--fault", "all:drop"}, 2},
-		"--fault: \"explode\" is none of":                    {[]string{"--fault", "token:drop", "--fault", "lookup:explode"}, 2},
 		"token occurs twice":                                 {[]string{"--fault", "token:drop", "--fault", "token:status=500"}, 2},
 		"--log-level":                                        {[]string{"--log-level", "loud"}, 2},
 		"--token-lifetime":                                   {[]string{"--token-lifetime=-1h"}, 2},

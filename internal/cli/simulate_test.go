@@ -110,7 +110,6 @@ func TestSimulateWrong(t *testing.T) {
 		"--scenario nothing":                       {2, "no such scenario"},
 		"--scenario " + file:                       {2, "scenario: line 2: no such call is on"},
 		"--scenario customer 0612345678":           {2, "flags for one call"},
-		"--scenario customer --answer 1s":          {2, "flags for one call"},
 		"--scenario - --token-stdin --port 1":      {2, "both scenario and token"},
 		"--speed 0 1":                              {2, "--speed goes from"},
 		"--repeat -1 1":                            {2, "--repeat"},

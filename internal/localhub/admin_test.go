@@ -111,13 +111,8 @@ func TestAdminRefuses(t *testing.T) {
 		"a megabyte":           {"PUT", good + "/faults/token", drop + strings.Repeat(" ", 1<<20), 413},
 		"reset by a megabyte":  {"POST", good + "/faults/reset", strings.Repeat(" ", 1<<20), 400},
 		"unknown endpoint":     {"PUT", good + "/faults/everything", drop, 404},
-		"unknown, delete":      {"DELETE", good + "/faults/everything", "", 404},
-		"all at once":          {"PUT", good + "/faults", drop, 404},
 		"another method":       {"POST", good + "/faults/token", drop, 404},
-		"reset by reading":     {"GET", good + "/faults/reset", "", 404},
 		"not JSON":             {"PUT", good + "/faults/token", "drop", 400},
-		"nothing":              {"PUT", good + "/faults/token", "", 400},
-		"null":                 {"PUT", good + "/faults/token", "null", 400},
 		"an array":             {"PUT", good + "/faults/token", "[" + drop + "]", 400},
 		"half an object":       {"PUT", good + "/faults/token", drop[:8], 400},
 		"two objects":          {"PUT", good + "/faults/token", drop + drop, 400},
@@ -127,7 +122,6 @@ func TestAdminRefuses(t *testing.T) {
 		"another spelling":     {"PUT", good + "/faults/token", `{"retry-after":"30s","status":503}`, 400},
 		"a wrong type":         {"PUT", good + "/faults/token", `{"drop":"yes"}`, 400},
 		"a fault that is none": {"PUT", good + "/faults/token", `{}`, 400},
-		"drop false":           {"PUT", good + "/faults/token", `{"drop":false}`, 400},
 		"reset with more":      {"POST", good + "/faults/reset", drop, 400},
 	} {
 		a, err := try(t, newClient(t), c.method, root+c.path, c.body)

@@ -218,16 +218,6 @@ func TestImportRefusesRows(t *testing.T) {
 	}
 }
 
-// TestImportCountsFurtherErrors checks that the first twenty
-// errors are reported in file order, and the rest only counted.
-func TestImportCountsFurtherErrors(t *testing.T) {
-	d := openFolder(t, t.TempDir())
-	_, lines := importText(t, d, CSV, "achternaam,id\nA,x\nB,x\n"+strings.Repeat(",y\n", 50), ImportOptions{})
-	if len(lines) != 21 || lines[0] != "line 4: neither achternaam nor voorletters" || lines[20] != "and 31 more" {
-		t.Errorf("%q", lines)
-	}
-}
-
 func TestImportCleansText(t *testing.T) {
 	d := openFolder(t, t.TempDir())
 	n, lines := importText(t, d, CSV, "id;achternaam;telefoon;telefoon 2\na;\"  van\t\r\n Dam \";\u202a06\u201112345678\u202c; 06\u00a012345678 ;\n", ImportOptions{})

@@ -50,19 +50,6 @@ func TestListensOnLoopbackAddressesOnly(t *testing.T) {
 	}
 }
 
-func TestIPv6Loopback(t *testing.T) {
-	l, err := net.Listen("tcp", "[::1]:0")
-	if err != nil { // no IPv6 on this computer: starting reports an error
-		_ = notStarted(t, Config{Listen: "[::1]:0"})
-		return
-	}
-	_ = l.Close()
-	h := start(t, Config{Listen: "[::1]:0"})
-	if a := do(t, newClient(t), "GET", h.BaseURL()+"/login", ""); a.status != 200 || !strings.HasPrefix(h.BaseURL(), "http://[::1]:") {
-		t.Errorf("%s: login %d", h.BaseURL(), a.status)
-	}
-}
-
 func TestEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	h := must.Get(Start(ctx, Config{}))(t)
@@ -181,7 +168,6 @@ func TestCertificatesAreChecked(t *testing.T) {
 		"a wildcard's name":     {wild, wildKey, "a.hub.example", "https://a.hub.example:8443", ""},
 		"an address":            {address, addressKey, "", "https://[2001:db8::5]:8443", ""},
 		"no key":                {good, "", "", "", "go together"},
-		"no certificate":        {"", goodKey, "", "", "go together"},
 		"no such file":          {good + "x", goodKey, "", "", "does not exist"},
 		"another's key":         {good, otherKey, "", "", "no certificate with its key"},
 		"expired":               {old, oldKey, "", "", "expired on"},
@@ -189,7 +175,6 @@ func TestCertificatesAreChecked(t *testing.T) {
 		"a wildcard":            {wild, wildKey, "", "", "give the public host"},
 		"no name":               {none, noneKey, "", "", "give the public host"},
 		"another host":          {good, goodKey, "third.example", "", "not for the public host"},
-		"a host with a port":    {good, goodKey, "hub.example:1", "", "without a port"},
 		"no host":               {good, goodKey, "hub_example/", "", "without a port"},
 		"a host that is no one": {good, goodKey, "0.0.0.0", "", "without a port"},
 	} {
@@ -215,14 +200,10 @@ func TestWhoMayReachTheHub(t *testing.T) {
 	}{
 		"network without a certificate": {cfg: Config{Listen: "192.0.2.1:80"}, refused: "loopback"},
 		"every address":                 {cfg: Config{Listen: "0.0.0.0:80"}, refused: "loopback"},
-		"every address of IPv6":         {cfg: Config{Listen: "[::]:80"}, refused: "loopback"},
-		"a demo on the network":         {cfg: Config{Listen: "192.0.2.1:80", Demo: true}, refused: "loopback"},
-		"a demo by https":               {cfg: Config{Listen: "192.0.2.1:80", Demo: true, TLSCert: cert, TLSKey: key}, refused: "demo"},
 		"a demo, allowed":               {cfg: Config{Listen: "192.0.2.1:80", Demo: true, AllowNetwork: true}, refused: "demo"},
 		"allowed, no name":              {cfg: Config{Listen: "0.0.0.0:80", AllowNetwork: true}, refused: "public host"},
 		"a name on loopback":            {cfg: Config{PublicHost: "hub.example"}, refused: "others can reach"},
 		"a name":                        {cfg: Config{Listen: "localhost:0"}, refused: "literal"},
-		"no port":                       {cfg: Config{Listen: "127.0.0.1"}, refused: "literal"},
 		"a zone":                        {cfg: Config{Listen: "[fe80::1%eth0]:80", AllowNetwork: true}, refused: "literal"},
 		"allowed": {cfg: Config{Listen: "192.0.2.1:0", AllowNetwork: true}, given: "192.0.2.1:4000", url: "http://192.0.2.1:4000",
 			takes: []string{"192.0.2.1:4000"}, not: []string{"192.0.2.1", "localhost:4000", "127.0.0.1:4000"}},
@@ -401,12 +382,9 @@ func TestDemoUserDoesNotStay(t *testing.T) {
 func TestSettingsAreChecked(t *testing.T) {
 	for name, c := range map[string]Config{
 		"too many people":      {Synthetic: 5_000_001},
-		"fewer than none":      {Synthetic: -1},
 		"token for no time":    {TokenLifetime: time.Millisecond},
-		"token from the past":  {TokenLifetime: -time.Hour},
 		"token for ever":       {TokenLifetime: 25 * time.Hour},
 		"intermediary":         {Intermediaries: []string{"good", "a/b"}},
-		"empty intermediary":   {Intermediaries: []string{""}},
 		"dots":                 {Intermediaries: []string{".."}},
 		"field of ours":        {RelationField: "achternaam"},
 		"field of two lines":   {RelationField: "a\nb"},
@@ -416,7 +394,6 @@ func TestSettingsAreChecked(t *testing.T) {
 		"relation nowhere":     {BackOfficeURL: "https://backoffice.example/"},
 		"relation as a scheme": {BackOfficeURL: "{relation}:x"},
 		"path only":            {BackOfficeURL: "/{relation}"},
-		"host only":            {BackOfficeURL: "//backoffice.example/{relation}"},
 		"long":                 {BackOfficeURL: "https://backoffice.example/{relation}" + strings.Repeat("a", 2000)},
 	} {
 		if c.withDefaults().check() == nil {

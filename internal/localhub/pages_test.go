@@ -214,10 +214,8 @@ func TestLoginForms(t *testing.T) {
 		want   int
 	}{
 		"another site":    {nil, []string{"Origin", "https://evil.example"}, 403},
-		"another site 2":  {nil, []string{"Sec-Fetch-Site", "cross-site"}, 403},
 		"wrong password":  {url.Values{"password": {"fout"}}, nil, 401},
 		"unknown user":    {url.Values{"user": {"bob"}}, nil, 401},
-		"empty":           {url.Values{"user": {""}, "password": {""}}, nil, 401},
 		"long name":       {url.Values{"user": {strings.Repeat("a", 300)}}, nil, 401},
 		"long password":   {url.Values{"password": {"een-wachtwoord" + strings.Repeat("a", 300)}}, nil, 401},
 		"too long":        {url.Values{"user": {strings.Repeat("a", 9000)}}, nil, 400},

@@ -2,7 +2,6 @@ package localhub
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"net/url"
@@ -45,37 +44,22 @@ func TestToken(t *testing.T) {
 	}
 }
 
+// TestTokenCredentials checks who gets a token; FuzzBasicCredentials covers the ways to write credentials.
 func TestTokenCredentials(t *testing.T) {
 	h := start(t, Config{})
-	for id, s := range map[string]string{"plus+id": "a b", "pct%41": "%41", "percent": "100%", "utf-é": "wachtwoord-ü", "colon": "a:b:c"} {
-		must.Do(t, h.SetClientSecret(t.Context(), id, org, s))
-	}
-	encoded := func(id, secret string) string { return basic(url.QueryEscape(id), url.QueryEscape(secret)) }
 	for name, c := range map[string]struct {
 		header string
 		want   int
 	}{
 		"raw with specials":     {basic(clientID, secret), 200},
-		"encoded with specials": {encoded(clientID, secret), 200},
+		"encoded with specials": {basic(url.QueryEscape(clientID), url.QueryEscape(secret)), 200},
 		"scheme in small":       {"basic " + strings.TrimPrefix(basic(clientID, secret), "Basic "), 200},
-		"raw plus":              {basic("plus+id", "a b"), 200},
-		"encoded plus":          {encoded("plus+id", "a b"), 200},
-		"raw percent":           {basic("pct%41", "%41"), 200},
-		"encoded percent":       {encoded("pct%41", "%41"), 200},
-		"lone percent":          {basic("percent", "100%"), 200},
-		"colons in the secret":  {basic("colon", "a:b:c"), 200},
-		"other letters":         {basic("utf-é", "wachtwoord-ü"), 200},
-		"other letters encoded": {encoded("utf-é", "wachtwoord-ü"), 200},
 		"wrong secret":          {basic(clientID, "p@ss"), 401},
 		"empty secret":          {basic(clientID, ""), 401},
 		"unknown client":        {basic("nobody", secret), 401},
 		"zero secret":           {basic("nobody", "\x00"), 401},
 		"no header":             {"", 401},
-		"bearer":                {"Bearer abc", 401},
 		"not base64":            {"Basic ???", 401},
-		"no padding":            {"Basic " + base64.RawStdEncoding.EncodeToString([]byte("a:bc")), 401},
-		"no colon":              {"Basic " + base64.StdEncoding.EncodeToString([]byte("abc")), 401},
-		"huge":                  {"Basic " + strings.Repeat("QUFB", 2500), 401},
 	} {
 		a := do(t, newClient(t), "POST", h.BaseURL()+"/identity/token", body, "Content-Type", form, "Authorization", c.header)
 		if a.status != c.want {
@@ -103,16 +87,13 @@ func TestTokenRequests(t *testing.T) {
 		"pluses for spaces":   {"POST", form, "grant_type=client_credentials&scopes=Basic+orgCode:90210", 200, "", "Basic orgCode:90210"},
 		"scope twice":         {"POST", form, "grant_type=client_credentials&scopes=Basic+Basic", 200, "", "Basic"},
 		"no scopes":           {"POST", form, "grant_type=client_credentials", 400, "invalid_scope", ""},
-		"empty scopes":        {"POST", form, "grant_type=client_credentials&scopes=", 400, "invalid_scope", ""},
 		"unknown scope":       {"POST", form, "grant_type=client_credentials&scopes=Basic+admin", 400, "invalid_scope", ""},
-		"small letters":       {"POST", form, "grant_type=client_credentials&scopes=basic", 400, "invalid_scope", ""},
 		"other organisation":  {"POST", form, "grant_type=client_credentials&scopes=Basic+orgCode:1", 400, "invalid_scope", ""},
 		"no grant type":       {"POST", form, "scopes=Basic", 400, "invalid_request", ""},
 		"other grant type":    {"POST", form, "scopes=Basic&grant_type=password", 400, "unsupported_grant_type", ""},
 		"grant type twice":    {"POST", form, body + "&grant_type=client_credentials", 400, "invalid_request", ""},
 		"secret in the body":  {"POST", form, body + "&client_secret=x", 400, "invalid_request", ""},
 		"json":                {"POST", "application/json", `{"grant_type":"client_credentials"}`, 400, "invalid_request", ""},
-		"no type":             {"POST", "", body, 400, "invalid_request", ""},
 		"broken escape":       {"POST", form, "scopes=%zz", 400, "invalid_request", ""},
 		"too long":            {"POST", form, long, 400, "invalid_request", ""},
 		"get":                 {"GET", form, "", 405, "invalid_request", ""},
