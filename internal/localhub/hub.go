@@ -57,7 +57,7 @@ type Hub struct {
 	cfg       Config
 	faults    *Faults
 	adminURL  string
-	uploads   uploads
+	uploads   sync.Map // slots for deliveries in progress, by client
 	jwtKey    []byte
 	knownKey  []byte
 	stats     counters
@@ -88,7 +88,7 @@ func Start(ctx context.Context, cfg Config) (*Hub, error) {
 	if err := where.loadCertificate(cfg); err != nil { // its files may be corrected later
 		return nil, err
 	}
-	h := &Hub{cfg: cfg, uploads: uploads{counts: map[string]int{}}}
+	h := &Hub{cfg: cfg}
 	h.logins = &logins{
 		guard: guard{all: map[guesser]guesses{}}, verifiedKey: []byte(newToken()),
 		waiting: make(chan struct{}, maxHashing+maxHashWaiting), hashing: make(chan struct{}, maxHashing),

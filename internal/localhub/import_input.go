@@ -27,7 +27,7 @@ func (m *importer) read(r io.Reader) error {
 	return err
 }
 
-// unreadable ends the import because of an endless row, or because the file could not be read.
+// unreadable ends the import because of an endless row, or because of another error.
 func (m *importer) unreadable(last int, err error) error {
 	if errors.Is(err, errLongRow) {
 		m.beginRow(last)
@@ -49,7 +49,6 @@ type input struct {
 	text  io.Reader // raw, as UTF-8
 	bytes int64     // read from raw
 	left  int
-	err   error // error of reading raw, except io.EOF
 }
 
 // next starts a row, of which up to a buffer may already have been read.
@@ -60,8 +59,7 @@ func (in *input) Read(p []byte) (int, error) {
 		in.text = transform.NewReader(countingReader{in}, unicode.BOMOverride(&encodingGuess{}))
 	}
 	if in.left <= 0 {
-		in.err = errLongRow
-		return 0, in.err
+		return 0, errLongRow
 	}
 	// Small pieces: read-ahead counts towards the row that requests it.
 	n, err := in.text.Read(p[:min(len(p), in.left, importBuffer)])
@@ -75,9 +73,6 @@ type countingReader struct{ in *input }
 func (c countingReader) Read(p []byte) (int, error) {
 	n, err := c.in.raw.Read(p)
 	c.in.bytes += int64(n)
-	if err != nil && err != io.EOF {
-		c.in.err = err
-	}
 	return n, err
 }
 

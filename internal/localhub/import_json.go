@@ -38,10 +38,8 @@ func (m *importer) readJSON() error {
 		m.beginRow(j.rows + 1)
 		m.rejectRow("", text.Errorf(text.LocalhubImportJSON, j.d.InputOffset()))
 		return nil
-	case m.in.err != nil && errors.Is(err, m.in.err):
-		return m.unreadable(j.rows+1, m.in.err)
 	}
-	return err // one of our own errors
+	return m.unreadable(j.rows+1, err)
 }
 
 // readRecord reads a record. One that stands alone may be an

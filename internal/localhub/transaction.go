@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"wiebelt/internal/delivery/message"
@@ -43,11 +42,14 @@ func (h *Hub) receiveDelivery(w http.ResponseWriter, r *http.Request, c client) 
 	case r.ContentLength > defaultLimits.bytes/3*4+(2<<20):
 		return nil, refuse(http.StatusRequestEntityTooLarge, "too_large", "the request is too large")
 	}
-	if !h.uploads.begin(c.id) {
+	slots := h.uploadSlots(c.id)
+	select {
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
+	default:
 		w.Header().Set("Retry-After", "5")
 		return nil, refuse(http.StatusServiceUnavailable, "busy", "too many deliveries at one time")
 	}
-	defer h.uploads.end(c.id)
 	receipts, err := h.storeDelivery(r.Context(), body, c, intermediary)
 	if err != nil {
 		return nil, deliveryError(r.Context(), err)
@@ -122,28 +124,11 @@ func checkZIP(ctx context.Context, p *incomingFile, item int) (files int, err er
 	return files, nil
 }
 
-// uploads counts deliveries in progress, by client: a slow or malicious one
-// leaves room for the others.
-type uploads struct {
-	mu     sync.Mutex
-	counts map[string]int
-}
-
-// begin reserves one of the client's slots if there is one.
-func (u *uploads) begin(client string) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.counts[client] == maxUploads {
-		return false
-	}
-	u.counts[client]++
-	return true
-}
-
-func (u *uploads) end(client string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.counts[client]--
+// uploadSlots returns a client's slots for deliveries in progress: a slow or malicious
+// client leaves room for the others.
+func (h *Hub) uploadSlots(client string) chan struct{} {
+	slots, _ := h.uploads.LoadOrStore(client, make(chan struct{}, maxUploads))
+	return slots.(chan struct{})
 }
 
 // pacedReader reads a body as long as it keeps arriving, and fast enough:
