@@ -5,8 +5,6 @@
 package phonetest
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -122,7 +121,7 @@ func (b *Baresip) start() error {
 	}
 	b.process = p
 	// It reports that it is ready even if it could not open a port.
-	if out := p.output(); strings.Contains(out, "Address already in use") {
+	if p.said("Address already in use")() {
 		p.kill()
 		return errors.New("a port is taken")
 	}
@@ -202,107 +201,58 @@ func allFree(port, n int) bool {
 type process struct {
 	cmd    *exec.Cmd
 	cancel context.CancelFunc
+	out    logtest.Buffer
 	done   chan struct{} // closed when it has ended
 	err    error         // valid after done
-
-	mu   sync.Mutex // protects the rest
-	text bytes.Buffer
-	wait map[string]chan struct{}
 }
 
 // run starts a program in dir with in, which may be nil, as its input.
 func run(dir string, in *os.File, name string, args ...string) (*process, error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{cmd: exec.CommandContext(ctx, name, args...), cancel: cancel, done: make(chan struct{}), wait: map[string]chan struct{}{}}
+	p := &process{cmd: exec.CommandContext(ctx, name, args...), cancel: cancel, done: make(chan struct{})}
 	p.cmd.Dir = dir
 	if in != nil {
 		p.cmd.Stdin = in
 	}
 	// No bus, so that no phone starts one that outlives it.
 	p.cmd.Env = append(os.Environ(), "TERM=dumb", "HOME="+dir, "DBUS_SESSION_BUS_ADDRESS=disabled:")
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	p.cmd.Stderr = p.cmd.Stdout
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	if err := p.cmd.Start(); err != nil {
 		cancel()
 		return nil, err
 	}
 	go func() {
 		defer close(p.done)
-		lines := bufio.NewScanner(out)
-		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
-			p.line(lines.Text())
-		}
 		p.err = p.cmd.Wait()
 	}()
 	return p, nil
 }
 
-func (p *process) line(s string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.text.Len() < 1<<20 {
-		p.text.WriteString(s + "\n")
-	}
-	for what, c := range p.wait {
-		if strings.Contains(s, what) {
-			close(c)
-			delete(p.wait, what)
-		}
-	}
-}
-
-// said returns a channel that is closed once the program has printed what.
-func (p *process) said(what string) <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if strings.Contains(p.text.String(), what) {
-		c := make(chan struct{})
-		close(c)
-		return c
-	}
-	return p.waiter(what)
+// said returns a function that reports whether the program has printed what.
+func (p *process) said(what string) func() bool {
+	return func() bool { return strings.Contains(p.out.String(), what) }
 }
 
 // says is like said, but only for output from now on.
-func (p *process) says(what string) <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.waiter(what)
+func (p *process) says(what string) func() bool {
+	before := len(p.out.String())
+	return func() bool { return strings.Contains(p.out.String()[before:], what) }
 }
 
-// waiter returns the channel for what. It must be called with mu held.
-func (p *process) waiter(what string) <-chan struct{} {
-	c := p.wait[what]
-	if c == nil {
-		c = make(chan struct{})
-		p.wait[what] = c
+// until waits until is returns true. It ends a program that does not get there in time.
+func (p *process) until(is func() bool) error {
+	look, late := time.Tick(5*time.Millisecond), time.After(startTime)
+	for !is() {
+		select {
+		case <-look:
+		case <-p.done:
+			return fmt.Errorf("%s ended: %s", p.cmd.Path, p.out.String())
+		case <-late:
+			p.kill()
+			return fmt.Errorf("%s does not go on: %s", p.cmd.Path, p.out.String())
+		}
 	}
-	return c
-}
-
-// until waits for a channel of said or says. It ends a
-// program that does not print the text in time.
-func (p *process) until(what <-chan struct{}) error {
-	select {
-	case <-what:
-		return nil
-	case <-p.done:
-		return fmt.Errorf("%s ended: %s", p.cmd.Path, p.output())
-	case <-time.After(startTime):
-		p.kill()
-		return fmt.Errorf("%s does not go on: %s", p.cmd.Path, p.output())
-	}
-}
-
-func (p *process) output() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.String()
+	return nil
 }
 
 // kill kills the program and waits until it has ended.

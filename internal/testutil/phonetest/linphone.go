@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 
 	"wiebelt/internal/testutil/must"
 )
@@ -52,19 +51,7 @@ func (l *Linphone) start() (err error) {
 	if err != nil {
 		return err
 	}
-	ready := make(chan struct{})
-	go func() {
-		look := time.Tick(10 * time.Millisecond)
-		for !taken(l.SIP) {
-			select {
-			case <-look:
-			case <-l.process.done:
-				return
-			}
-		}
-		close(ready)
-	}()
-	return l.process.until(ready)
+	return l.process.until(func() bool { return taken(l.SIP) })
 }
 
 // taken reports whether a UDP port is in use, from the kernel's socket table. Trying to bind

@@ -51,7 +51,7 @@ func Place(t testing.TB, sipAddr string, s Scenario) *Running {
 	if !ours && (s.Answer || s.Reject) {
 		t.Fatal("only a phone of this package can answer or refuse")
 	}
-	var rings <-chan struct{}
+	var rings func() bool
 	if s.Answer || s.Reject {
 		rings = phone.process.says("Incoming call from")
 	}
@@ -82,13 +82,11 @@ func (s Scenario) call(t testing.TB, to, user string, by ...string) *Running {
 
 // press answers or refuses the call at the phone, as in
 // the scenario, once it has rung long enough.
-func (r *Running) press(s Scenario, rings <-chan struct{}) {
+func (r *Running) press(s Scenario, rings func() bool) {
 	pressed := make(chan struct{})
 	go func() {
 		defer close(pressed)
-		select {
-		case <-rings: // printed by the phone
-		case <-r.p.done:
+		if r.p.until(rings) != nil {
 			return
 		}
 		select {
@@ -120,7 +118,7 @@ func (r *Running) Wait() {
 		}
 		said := ""
 		if r.phone != nil {
-			said = r.phone.process.output()
+			said = r.phone.process.out.String()
 		}
 		r.t.Errorf("sipp: %v\n%s\n%s", r.p.err, log, said)
 	}

@@ -16,7 +16,7 @@ type Twinkle struct {
 	dir     string
 	process *process
 	keys    io.WriteCloser
-	rings   <-chan struct{} // closed once the latest call rings
+	rings   func() bool // reports whether the latest call rings
 }
 
 // StartTwinkle starts the phone, which ends with the test. It runs program, with its
@@ -54,9 +54,9 @@ func StartTwinkle(t testing.TB, program string) *Twinkle {
 	return w
 }
 
-func (w *Twinkle) until(t testing.TB, what <-chan struct{}) {
+func (w *Twinkle) until(t testing.TB, is func() bool) {
 	t.Helper()
-	must.Do(t, w.process.until(what))
+	must.Do(t, w.process.until(is))
 }
 
 // Press types a command, such as "answer", "reject" or "bye".
@@ -82,7 +82,7 @@ func (w *Twinkle) Call(t testing.TB, s Scenario) {
 	}
 	r.Wait()
 	if t.Failed() {
-		t.Log(w.process.output())
+		t.Log(w.process.out.String())
 	}
 }
 
