@@ -63,7 +63,7 @@ func TestSimulatedPrograms(t *testing.T) {
 				p := must.Get(simulate.Open(t.Context(), over, simulate.Options{Exe: bin, Profile: dir}))(t)
 				play := simulate.Play{Capabilities: registry.Of(over).Capabilities, Speed: 1e6, Repeat: 1, Prefix: "sim-", OnStep: func(s simulate.Step) { told.Set(s.At) }}
 				must.Do(t, play.Run(t.Context(), confirmed{p, t, told}, s))
-				want, got := storytest.Want(t, s.ID, over), told.Lines()
+				want, got := storytest.Want(t, s, over), told.Lines()
 				if strings.Join(got, "\n") != strings.Join(want, "\n") {
 					t.Errorf("the tracker's story\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 				}

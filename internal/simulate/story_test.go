@@ -131,7 +131,7 @@ func TestEveryStory(t *testing.T) {
 				if w.link != nil {
 					w.link.Until(link.Waiting) // everything before was processed
 				}
-				want, got := storytest.Want(t, s.ID, over), w.told.Lines()
+				want, got := storytest.Want(t, s, over), w.told.Lines()
 				if strings.Join(got, "\n") != strings.Join(want, "\n") {
 					t.Errorf("the tracker's story\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 				}

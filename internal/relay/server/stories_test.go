@@ -130,7 +130,7 @@ func TestStories(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, want := strings.Join(told.Lines(), "\n  "), strings.Join(storytest.Want(t, story.ID, kind), "\n  ")
+				got, want := strings.Join(told.Lines(), "\n  "), strings.Join(storytest.Want(t, story, kind), "\n  ")
 				if len(registry.Of(kind).Capabilities.Reasons) == 0 { // a relay knows who has answered
 					got = strings.ReplaceAll(got, "over completed", "over")
 				}

@@ -13,88 +13,33 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/phone"
+	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/testutil/must"
 )
 
-// beat is one event of a story. Calls are numbered from 1 in the order in which they begin.
-type beat struct {
-	call   int
-	what   string // "rings", "becomes" (another caller), "answered", "over"
+// caller is what a step of a story says about a call.
+type caller struct {
 	number string // E.164 or the extension; "withheld"
 	name   string
 	line   string
 	via    string
 	out    bool
-	why    string // with over
 }
 
-const (
-	berg   = "+31612345678"
-	family = "+31201234567"
-	nobody = "+31655550000"
-	line   = "+31207654321"
-	other  = "+31207654320"
-	desk   = "Receptie (101)"
-)
-
-// stories lists what a phone that reports everything reports.
-var stories = map[string][]beat{
-	"customer": {
-		{call: 1, what: "rings", number: berg, name: "J.M. van der Berg", line: line},
-		{call: 1, what: "answered"}, {call: 1, what: "over", why: "completed"}},
-	"missed": {
-		{call: 1, what: "rings", number: berg, line: line}, {call: 1, what: "over", why: "missed"}},
-	"family": {
-		{call: 1, what: "rings", number: family, line: line}, {call: 1, what: "answered"}, {call: 1, what: "over", why: "completed"}},
-	"unknown": {
-		{call: 1, what: "rings", number: nobody, name: "P. Jansen", line: line}, {call: 1, what: "over", why: "rejected"}},
-	"withheld": {
-		{call: 1, what: "rings", number: "withheld", line: line}, {call: 1, what: "answered"}, {call: 1, what: "over", why: "completed"}},
-	"colleague": {
-		{call: 1, what: "rings", number: "101", name: "Receptie"}, {call: 1, what: "answered"}, {call: 1, what: "over", why: "completed"}},
-	"outgoing": {
-		{call: 1, what: "rings", number: berg, out: true}, {call: 1, what: "answered"}, {call: 1, what: "over", why: "completed"}},
-	"transfer-blind": {
-		{call: 1, what: "rings", number: "101", name: "Receptie"},
-		{call: 1, what: "becomes", number: berg, name: "J.M. van der Berg", via: desk},
-		{call: 1, what: "answered"}, {call: 1, what: "over", why: "completed"}},
-	"transfer-attended": {
-		{call: 1, what: "rings", number: "101", name: "Receptie"}, {call: 1, what: "answered"},
-		{call: 1, what: "becomes", number: family, via: desk}, {call: 1, what: "over", why: "completed"}},
-	"transfer-cancelled": {
-		{call: 1, what: "rings", number: "101", name: "Receptie"},
-		{call: 1, what: "becomes", number: berg, via: desk},
-		{call: 1, what: "becomes", number: "101", name: "Receptie"},
-		{call: 1, what: "answered"}, {call: 1, what: "over", why: "completed"}},
-	"second-call": {
-		{call: 1, what: "rings", number: berg, line: line}, {call: 1, what: "answered"},
-		{call: 2, what: "rings", number: family, line: line}, {call: 2, what: "over", why: "missed"},
-		{call: 1, what: "over", why: "completed"}},
-	"ring-group": {
-		{call: 1, what: "rings", number: berg, line: line}, {call: 1, what: "over", why: "elsewhere"}},
-	"callback": {
-		{call: 1, what: "rings", number: berg, line: line}, {call: 1, what: "over", why: "missed"},
-		{call: 2, what: "rings", number: berg, line: line}, {call: 2, what: "answered"}, {call: 2, what: "over", why: "completed"}},
-	"busy-morning": {
-		{call: 1, what: "rings", number: berg, line: line}, {call: 1, what: "answered"},
-		{call: 2, what: "rings", number: family, line: line},
-		{call: 3, what: "rings", number: "withheld", line: line}, {call: 3, what: "over", why: "missed"},
-		{call: 1, what: "over", why: "completed"}, {call: 2, what: "answered"},
-		{call: 4, what: "rings", number: nobody, line: other}, {call: 4, what: "over", why: "elsewhere"},
-		{call: 2, what: "over", why: "completed"},
-		{call: 5, what: "rings", number: "101", name: "Receptie"},
-		{call: 5, what: "becomes", number: berg, via: desk}, {call: 5, what: "answered"}, {call: 5, what: "over", why: "completed"},
-		{call: 6, what: "rings", number: "+4930901820", line: line}, {call: 6, what: "over", why: "missed"},
-		{call: 7, what: "rings", number: berg, line: line},
-		{call: 8, what: "rings", number: "102", name: "Schade"}, {call: 8, what: "over", why: "rejected"},
-		{call: 7, what: "answered"},
-		{call: 9, what: "rings", number: family, out: true}, {call: 9, what: "over", why: "rejected"},
-		{call: 7, what: "over", why: "completed"},
-		{call: 10, what: "rings", number: family, line: line}, {call: 10, what: "answered"}, {call: 10, what: "over", why: "completed"}},
+// callerOf returns what a step of a scenario says.
+func callerOf(rules *phone.Rules, c simulate.Call) caller {
+	b := caller{number: "withheld", name: c.Name, via: c.Via, out: c.Direction == "outgoing"}
+	if c.Number != "" {
+		b.number = rules.Parse(c.Number, "").Key()
+	}
+	if c.Line != "" {
+		b.line = rules.Parse(c.Line, "").Key()
+	}
+	return b
 }
 
-// telling is how a protocol reports these stories. What it
+// telling is how a protocol reports a scenario. What it
 // can report is defined in package registry.
 type telling struct {
 	registry.Capabilities
@@ -113,38 +58,37 @@ var tellings = map[string]telling{
 	"xelion":       {line: "115", via: "colleague"},
 }
 
-// exceptions lists the stories that a protocol reports differently.
+// exceptions lists the scenarios that a protocol reports differently.
 var exceptions = map[string][]string{
 	// If a caller rings again within 15 s, a phone that reports no end reports nothing new.
-	"transfer-cancelled over url": {"1 rings 101", "2 rings " + berg, "1 answered"},
+	"transfer-cancelled over url": {"1 rings 101", "2 rings +31612345678", "1 answered"},
 }
 
 // Want returns what the tracker must make of a scenario over a protocol,
 // one line per change.
-func Want(t testing.TB, scenario, protocol string) []string {
+func Want(t testing.TB, scenario *simulate.Scenario, protocol string) []string {
 	t.Helper()
-	story, ok := stories[scenario]
-	kind, ok2 := registry.Find(protocol)
-	if !ok || !ok2 {
-		t.Fatalf("no story of %s over %s is written down", scenario, protocol)
+	kind, ok := registry.Find(protocol)
+	if !ok {
+		t.Fatalf("no kind of phone is called %s", protocol)
 	}
 	tell := tellings[protocol]
 	tell.Capabilities = kind.Capabilities
-	if lines, ok := exceptions[scenario+" over "+protocol]; ok {
+	if lines, ok := exceptions[scenario.ID+" over "+protocol]; ok {
 		return lines
 	}
 	type state struct {
 		id       int
 		answered bool
-		beat
+		caller
 	}
-	now := map[int]*state{} // by the story's call
+	now := map[string]*state{} // by the scenario's name of the call
 	calls := 0
 	var lines []string
-	begin := func(b beat) *state {
+	begin := func(b caller) *state {
 		calls++
 		lines = append(lines, tell.words(calls, "rings", b))
-		return &state{id: calls, beat: b}
+		return &state{id: calls, caller: b}
 	}
 	over := func(c *state, why call.Reason) {
 		if !tell.End {
@@ -155,27 +99,28 @@ func Want(t testing.TB, scenario, protocol string) []string {
 		}
 		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%d over %s", c.id, why)))
 	}
-	for _, b := range story {
-		c := now[b.call]
-		if b.what != "rings" && c == nil {
+	numbers := rules(t)
+	for _, step := range scenario.Steps {
+		b, c := callerOf(numbers, step.Call), now[step.Name]
+		if step.Verb != simulate.Ring && c == nil {
 			continue // the protocol cannot express this call
 		}
-		switch b.what {
-		case "rings":
+		switch step.Verb {
+		case simulate.Ring:
 			if (!b.out || tell.Outgoing) && (b.number != "withheld" || tell.Withheld) {
-				now[b.call] = begin(b)
+				now[step.Name] = begin(b)
 			}
-		case "answered":
+		case simulate.Answer:
 			c.answered = true
 			lines = append(lines, fmt.Sprintf("%d answered", c.id))
-		case "becomes":
+		case simulate.ChangeCaller:
 			if tell.via == "colleague" && b.via != "" {
 				b.via = c.name // the exchange does not say who, but we know
 			}
 			if tell.Transfer == registry.TransferSameCall {
 				b.line = c.line
 				lines = append(lines, tell.words(c.id, "becomes", b))
-				c.beat = b
+				c.caller = b
 				continue
 			}
 			fresh := begin(b)
@@ -187,16 +132,23 @@ func Want(t testing.TB, scenario, protocol string) []string {
 				why = call.Completed
 			}
 			over(c, why)
-			now[b.call] = fresh
-		case "over":
-			over(c, call.ParseReason(b.why))
+			now[step.Name] = fresh
+		case simulate.End:
+			over(c, step.Reason)
+			delete(now, step.Name)
 		}
 	}
 	return lines
 }
 
-// words describes a beat about a caller, as the protocol reports it.
-func (tell telling) words(id int, what string, b beat) string {
+// rules returns the rules for the numbers of the scenarios.
+func rules(t testing.TB) *phone.Rules {
+	t.Helper()
+	return must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
+}
+
+// words describes a caller as the protocol reports it.
+func (tell telling) words(id int, what string, b caller) string {
 	if !tell.Name || b.number == "withheld" {
 		b.name = ""
 	}
@@ -215,7 +167,7 @@ func (tell telling) words(id int, what string, b beat) string {
 	return words(id, what, b)
 }
 
-func words(id int, what string, b beat) string {
+func words(id int, what string, b caller) string {
 	s := fmt.Sprintf("%d %s %s", id, what, b.number)
 	if b.name != "" {
 		s += " (" + b.name + ")"
@@ -247,8 +199,7 @@ type Tracked struct {
 // New returns a Tracked whose clock stands still until Set is called.
 func New(t testing.TB) *Tracked {
 	t.Helper()
-	rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
-	return &Tracked{tracker: call.NewTracker(), rules: rules, now: start, news: make(chan struct{})}
+	return &Tracked{tracker: call.NewTracker(), rules: rules(t), now: start, news: make(chan struct{})}
 }
 
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
@@ -269,7 +220,7 @@ func (k *Tracked) Receive(e call.Event) error {
 	ch := k.tracker.Apply(e, n.Key(), k.now)
 	id := int(ch.Call.ID)
 	c := ch.Call
-	b := beat{number: k.rules.Parse(c.Number, "").Key(), name: c.Name, via: c.Via, out: c.Direction == call.Outgoing}
+	b := caller{number: k.rules.Parse(c.Number, "").Key(), name: c.Name, via: c.Via, out: c.Direction == call.Outgoing}
 	if b.number == "withheld" {
 		b.name = "" // phones call such a caller "Anonymous"
 	}
