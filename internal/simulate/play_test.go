@@ -133,19 +133,3 @@ func TestStopped(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
-
-func TestSingle(t *testing.T) {
-	for _, tt := range []struct {
-		answer time.Duration
-		want   string
-	}{
-		{0, "ring p1 1 false; end p1 1 false missed"},
-		{time.Nanosecond, "ring p1 1 false; answer p1 1 true; end p1 1 true completed"},
-	} {
-		p := &paper{}
-		must.Do(t, (simulate.Play{Capabilities: tellsAll, Repeat: 1, Prefix: "p"}).Run(t.Context(), p, simulate.Single(simulate.Call{ID: "x", Number: "1"}, time.Nanosecond, tt.answer)))
-		if got := strings.Join(p.lines, "; "); got != tt.want {
-			t.Errorf("told %s, want %s", got, tt.want)
-		}
-	}
-}
