@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -39,8 +38,8 @@ func process(t *testing.T, args ...string) *exec.Cmd {
 // serving is "wiebelt hub" in its own process.
 type serving struct {
 	cmd   *exec.Cmd
-	out   *bufio.Reader
-	err   *bytes.Buffer
+	p     *processtest.Process
+	err   bytes.Buffer
 	ready struct {
 		Ready    bool   `json:"ready"`
 		BaseURL  string `json:"base_url"`
@@ -51,26 +50,15 @@ type serving struct {
 
 func serve(t *testing.T, args ...string) *serving {
 	t.Helper()
-	s := &serving{cmd: process(t, append([]string{"hub"}, args...)...), err: &bytes.Buffer{}}
-	s.cmd.Stderr = s.err
-	out := must.Get(s.cmd.StdoutPipe())(t)
-	must.Do(t, s.cmd.Start())
-	t.Cleanup(func() {
-		if s.cmd.ProcessState == nil {
-			_ = s.cmd.Process.Kill()
-			_ = s.cmd.Wait()
-		}
-	})
-	s.out = bufio.NewReader(out)
-	line, err := s.out.ReadString('\n')
-	if err != nil {
-		_ = s.cmd.Wait()
-		t.Fatalf("no ready line: %v: %s", err, s.err)
-	}
+	s := &serving{cmd: process(t, append([]string{"hub"}, args...)...)}
+	s.cmd.Stderr = &s.err
+	s.p = processtest.StartCommand(t, s.cmd)
+	line := <-s.p.Lines
 	d := json.NewDecoder(strings.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&s.ready); err != nil || !s.ready.Ready || s.ready.HubURL != s.ready.BaseURL {
-		t.Fatalf("ready line %q: %v", line, err)
+		s.p.Kill()
+		t.Fatalf("ready line %q: %v, %v: %s", line, err, s.p.Wait(), &s.err)
 	}
 	return s
 }
@@ -80,23 +68,15 @@ func serve(t *testing.T, args ...string) *serving {
 func (s *serving) stop(t *testing.T) (code int, rest, errOut string) {
 	t.Helper()
 	if runtime.GOOS == "windows" { // which has no such signal
-		_ = s.cmd.Process.Kill()
-	} else if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
+		s.p.Kill()
+	} else {
+		must.Do(t, s.cmd.Process.Signal(syscall.SIGTERM))
 	}
-	return s.ended(t)
-}
-
-// ended waits for a hub that was told to stop. It is told only
-// once, since a second signal may arrive too late to be handled.
-func (s *serving) ended(t *testing.T) (code int, rest, errOut string) {
-	t.Helper()
-	b, err := io.ReadAll(s.out)
-	if err != nil {
-		t.Error(err)
+	for line := range s.p.Lines {
+		rest += line + "\n"
 	}
-	_ = s.cmd.Wait()
-	return s.cmd.ProcessState.ExitCode(), string(b), s.err.String()
+	_ = s.p.Wait()
+	return s.cmd.ProcessState.ExitCode(), rest, s.err.String()
 }
 
 func fetch(t *testing.T, method, url, body string) (status int, answer string) {

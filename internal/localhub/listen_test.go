@@ -271,12 +271,9 @@ type half struct {
 func startDelivery(t *testing.T, h *Hub, body string) half {
 	t.Helper()
 	tok := token(t, h)
-	conn := must.Get(net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://")))(t)
-	t.Cleanup(func() { _ = conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	before := h.Stats().Messages
-	fmt.Fprintf(conn, "POST /transaction/intermediary HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		conn.RemoteAddr(), tok, len(body), body[:len(body)/2])
+	conn := wire(t, h, fmt.Sprintf("POST /transaction/intermediary HTTP/1.1\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		tok, len(body), body[:len(body)/2]))
 	for h.Stats().Messages == before {
 		runtime.Gosched()
 	}

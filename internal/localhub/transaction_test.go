@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -289,12 +288,9 @@ func heap(do func()) int64 {
 
 // sender writes a request by hand, to send what no client would,
 // and reads the answer while still writing.
-func sender(t testing.TB, h *Hub, token, length string, body io.Reader) (status string, sent int64) {
+func sender(t *testing.T, h *Hub, token, length string, body io.Reader) (status string, sent int64) {
 	t.Helper()
-	conn := must.Get(net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://")))(t)
-	defer conn.Close()
-	fmt.Fprintf(conn, "POST /transaction/intermediary HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%s\r\n\r\n",
-		strings.TrimPrefix(h.BaseURL(), "http://"), token, length)
+	conn := wire(t, h, fmt.Sprintf("POST /transaction/intermediary HTTP/1.1\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%s\r\n\r\n", token, length))
 	written := make(chan int64, 1)
 	go func() {
 		n, _ := io.Copy(conn, body) // the hub may close first
