@@ -80,18 +80,10 @@ func TestHubImportUsage(t *testing.T) {
 		"not a hub":    {[]string{"--data", t.TempDir(), samples + "contacts.csv"}, 1, "There is no hub in"},
 		"not there":    {[]string{"--data", dir, filepath.Join(dir, "x.csv")}, 1, "x.csv"},
 		"other format": {[]string{"--data", dir, writeFile(t, "x.xlsx", "")}, 2, ".csv or .json"},
-		"a folder":     {[]string{"--data", dir, mkdir(t, "x.csv")}, 1, "not a file"},
 		"empty":        {[]string{"--data", dir, writeFile(t, "x.csv", "")}, 1, "holds no contacts"},
 	} {
 		exits(t, c.code, "", append([]string{"hub", "import"}, c.args...)...).complains(c.says)
 	}
-}
-
-func mkdir(t *testing.T, name string) string {
-	t.Helper()
-	name = filepath.Join(t.TempDir(), name)
-	must.Do(t, os.Mkdir(name, 0o700))
-	return name
 }
 
 // TestHubImportHelp checks that the help names every column and its sample is the tests' sample.
