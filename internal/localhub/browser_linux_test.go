@@ -3,8 +3,6 @@ package localhub
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -208,7 +206,7 @@ var looks = map[string][]look{"nl": {{"light", 1280}, {"dark", 360}}, "en": {{"d
 
 // lookAt checks that a page is readable on a phone and on a wide screen, in light and
 // dark, in both languages, and usable with the keyboard alone. What others wrote is shown
-// as text, whatever it contains. Screenshots go to WIEBELT_SHOTS if that is set.
+// as text, whatever it contains.
 func (c *chromium) lookAt(p pageSeenBy) {
 	must.Get(chromedp.Call(c.ctx, cdpnet.ClearBrowserCookies, struct{}{}))(c.t)
 	for _, k := range p.b.c.Jar.Cookies(p.b.u) {
@@ -231,7 +229,6 @@ func (c *chromium) lookAt(p pageSeenBy) {
 			for _, bad := range value(c, chromedp.Evaluate[[]string](unreadable)) {
 				c.t.Errorf("%s: %s", what, bad)
 			}
-			c.shoot("hub-" + what + ".png")
 		}
 	}
 	c.tabThrough(p.name)
@@ -288,17 +285,3 @@ const cutOff = `[document.documentElement, ...document.body.querySelectorAll(":n
 	const s = getComputedStyle(e)
 	return e.scrollWidth > e.clientWidth + 1 && (e.parentElement === null || s.overflowX !== "visible") && s.clipPath === "none" && s.textOverflow !== "ellipsis"
 }).map(e => e.localName + "." + e.className)`
-
-// shoot saves a screenshot if screenshots are wanted.
-func (c *chromium) shoot(name string) {
-	c.t.Helper()
-	dir := os.Getenv("WIEBELT_SHOTS")
-	if dir == "" {
-		return
-	}
-	got, err := chromedp.Call(c.ctx, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{})
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, name), got.Data, 0o600)
-	}
-	must.Do(c.t, err)
-}
