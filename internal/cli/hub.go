@@ -234,10 +234,7 @@ func forEachMessage(e *env, d *localhub.Data, do func(localhub.Message) error) e
 	}
 }
 
-type hubMessagesListCmd struct {
-	hubData
-	JSON bool
-}
+type hubMessagesListCmd struct{ hubList }
 
 func (c *hubMessagesListCmd) Run(e *env) error {
 	return c.withData(e, func(d *localhub.Data) error {
@@ -255,9 +252,8 @@ func (c *hubMessagesListCmd) Run(e *env) error {
 }
 
 type hubMessagesShowCmd struct {
-	hubData
-	JSON bool
-	ID   string `arg:""`
+	hubList
+	ID string `arg:""`
 }
 
 func (c *hubMessagesShowCmd) Run(e *env) error {

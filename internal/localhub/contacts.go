@@ -141,9 +141,11 @@ func (d *Data) add(ctx context.Context, all iter.Seq[Record]) (ids []string, err
 }
 
 // Count returns the number of contacts.
-func (d *Data) Count(ctx context.Context) (n int, err error) {
-	err = d.readDB.QueryRowContext(ctx, "SELECT count(*) FROM contacts").Scan(&n)
-	return n, wrapError("contacts", err)
+func (d *Data) Count(ctx context.Context) (int, error) { return d.count(ctx, "contacts") }
+
+func (d *Data) count(ctx context.Context, table string) (n int, err error) {
+	err = d.readDB.QueryRowContext(ctx, "SELECT count(*) FROM "+table).Scan(&n)
+	return n, wrapError(table, err)
 }
 
 // has reports whether a query returns any row.

@@ -54,10 +54,7 @@ func (d *Data) Messages(ctx context.Context, before string, limit int) ([]Messag
 }
 
 // CountMessages returns the number of messages.
-func (d *Data) CountMessages(ctx context.Context) (n int, err error) {
-	err = d.readDB.QueryRowContext(ctx, "SELECT count(*) FROM messages").Scan(&n)
-	return n, err
-}
+func (d *Data) CountMessages(ctx context.Context) (int, error) { return d.count(ctx, "messages") }
 
 // Message returns a message, or ErrNoMessage.
 func (d *Data) Message(ctx context.Context, id string) (Message, error) {

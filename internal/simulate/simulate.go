@@ -65,7 +65,6 @@ type report struct {
 
 type reply struct {
 	Event   string `json:"event"`
-	ID      string `json:"id"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
