@@ -2,6 +2,7 @@ package screenreader
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"os"
 	"runtime"
@@ -9,6 +10,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/windows"
 
 	"wiebelt/internal/testutil/winetest"
 )
@@ -97,6 +101,40 @@ func TestServe(t *testing.T) {
 			fmt.Println("ok", cmd)
 		case "quit":
 			os.Exit(0) // regardless of what the system still waits for
+		}
+	}
+}
+
+// stuckAfter is how long TestWalk may find nothing before it considers wine hung.
+const stuckAfter = 20 * time.Second
+
+// TestWalk explores, as a reader does from another process and on its own thread, the
+// windows of each class that it reads from standard input.
+func TestWalk(t *testing.T) {
+	for sc := bufio.NewScanner(os.Stdin); sc.Scan(); {
+		fmt.Println("found", walk(strings.TrimSpace(sc.Text())))
+	}
+}
+
+func walk(class string) string {
+	all, more, done := []winetest.Found{}, make(chan winetest.Found), make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		err := windows.CoInitializeEx(0, windows.COINIT_MULTITHREADED)
+		if err == nil {
+			err = winetest.Explore(class, func(f winetest.Found) { more <- f })
+		}
+		done <- err
+	}()
+	for {
+		select {
+		case f := <-more:
+			all = append(all, f)
+		case err := <-done:
+			b, _ := json.Marshal(all)
+			return fmt.Sprint(string(b), " ", err)
+		case <-time.After(stuckAfter):
+			return "nothing"
 		}
 	}
 }
