@@ -7,36 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/godbus/dbus/v5"
-
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
-
-// notices is a desktop notification service that closes every notice at once.
-type notices struct {
-	c     *dbus.Conn
-	shown chan string
-}
-
-func (*notices) GetCapabilities() ([]string, *dbus.Error) { return []string{"actions"}, nil }
-
-func (n *notices) Notify(_ string, _ uint32, _, _, body string, _ []string, _ map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
-	n.shown <- body
-	_ = n.c.Emit("/org/freedesktop/Notifications", "org.freedesktop.Notifications.ActionInvoked", uint32(7), "default")
-	return 7, nil
-}
-
-func (*notices) CloseNotification(uint32) *dbus.Error { return nil }
 
 // TestFailsOnScreen checks that a failed start is shown on screen if the desktop started
 // us, and only logged if a phone or the log-on did.
 func TestFailsOnScreen(t *testing.T) {
 	address := xtest.NoScreen(t).PlainBus()
-	c := xtest.Connect(t, address)
-	n := &notices{c, make(chan string, 10)}
-	must.Do(t, c.Export(n, "/org/freedesktop/Notifications", "org.freedesktop.Notifications"))
-	xtest.Own(t, c, "org.freedesktop.Notifications")
+	n := xtest.ServeNotices(t, xtest.Connect(t, address), "actions")
+	n.Click()
 	dir := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(dir, "run"), nil, 0o600)) // where a folder should be
 	fails := func(stderr io.Writer, args ...string) (said string) {
@@ -48,7 +28,8 @@ func TestFailsOnScreen(t *testing.T) {
 			t.Errorf("%v: %v", args, err)
 		}
 		select {
-		case said = <-n.shown:
+		case shown := <-n.Shown:
+			said = shown.Body
 		default:
 		}
 		return said

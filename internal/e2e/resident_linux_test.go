@@ -53,9 +53,7 @@ func TestQuietAfterLogOn(t *testing.T) {
 	if libs, _ := f.ImportedLibraries(); len(libs) != 0 {
 		t.Errorf("needs %v", libs)
 	}
-	notices := &noticeServer{shown: map[uint32]string{}}
-	must.Do(t, i.bus.Export(notices, noticePath, noticeService))
-	xtest.Own(t, i.bus, noticeService)
+	notices := xtest.ServeNotices(t, i.bus, "actions")
 	began := time.Now()
 	i.start("env", "GODEBUG=gctrace=1")
 	p := dial(i.office)
@@ -79,16 +77,16 @@ func TestQuietAfterLogOn(t *testing.T) {
 	if n := given(); n != 1 { // the one at the start
 		t.Errorf("memory was given back %d times: somebody may call again", n)
 	}
-	i.Until("somebody is told", func() bool { id, _ := notices.now(); return id != 0 })
-	if took := time.Since(began); took < 55*time.Second || !strings.Contains(notices.all, "Start Wiebelt nogmaals om de oproepen te zien.") {
-		t.Errorf("after %v it says %q", took, notices.all)
+	i.Until("somebody is told", func() bool { id, _ := notices.Now(); return id != 0 })
+	if took := time.Since(began); took < 55*time.Second || !strings.Contains(fmt.Sprint(notices.All()), "Start Wiebelt nogmaals om de oproepen te zien.") {
+		t.Errorf("after %v it says %+v", took, notices.All())
 	}
 	if w := i.windows(); w != "" {
 		t.Errorf("it opened %q by itself", w)
 	}
 	i.Until("memory is given back", func() bool { return given() > 1 })
-	id, _ := notices.now()
-	must.Do(t, i.bus.Emit(noticePath, noticeService+".ActionInvoked", id, "default"))
+	id, _ := notices.Now()
+	notices.Emit("ActionInvoked", id, "default")
 	i.FindWindow("^Oproepen")
 	if id != 1 {
 		t.Error("said more than once")

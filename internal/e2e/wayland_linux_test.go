@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"image"
 	"strings"
 	"testing"
@@ -186,9 +187,7 @@ func (o *office) opensFile(notes string) {
 // there is a call, but not who is calling, and that a click on it opens the file.
 func withoutCards(t *testing.T) {
 	o := prepare(t, "[[line]]\nnumber = \"020 123 45 67\"\nname = \"Schade\"")
-	c := xtest.Connect(t, o.PlainBus(), noticeService)
-	s := &noticeServer{shown: map[uint32]string{}}
-	must.Do(t, c.Export(s, noticePath, noticeService))
+	s := xtest.ServeNotices(t, xtest.Connect(t, o.PlainBus()), "actions")
 	notes := o.opener("exit 0")
 	o.Compositor("weston", false)
 	o.start()
@@ -200,7 +199,7 @@ func withoutCards(t *testing.T) {
 	must.Do(t, p.Ring(t.Context(), ring))
 	shows := func(want string) {
 		t.Helper()
-		o.Until("the notification: "+want, func() bool { _, is := s.now(); return is == want })
+		o.Until("the notification: "+want, func() bool { _, is := s.Now(); return is == want })
 	}
 	shows("Inkomende oproep op Schade")
 	o.Until("the hub was asked", func() bool { return o.hub.Stats().Lookups > 0 })
@@ -211,10 +210,10 @@ func withoutCards(t *testing.T) {
 		t.Errorf("ask for the calls window: %v: %s", err, out)
 	}
 	o.Until("the window is not there, and the user was told or could not be", func() bool {
-		_, is := s.now()
+		_, is := s.Now()
 		return strings.Contains(is, "Wiebelt") || strings.Contains(o.log.String(), "the user was not told")
 	})
-	s.forget()
+	s.Dismiss()
 	must.Do(t, p.End(t.Context(), simulate.Call{ID: "1"}, "completed"))
 
 	ring.ID = "2"
@@ -227,8 +226,8 @@ func withoutCards(t *testing.T) {
 		return len(all) == 2 && all[0].Name == vries.Contact.Name() && all[1].Name == vries.Contact.Name()
 	})
 	o.Until("a click opens the file", func() bool {
-		if id, _ := s.now(); len(opened(notes)) == 0 && id != 0 {
-			_ = c.Emit(noticePath, noticeService+".ActionInvoked", id, "default")
+		if id, _ := s.Now(); len(opened(notes)) == 0 && id != 0 {
+			s.Emit("ActionInvoked", id, "default")
 		}
 		return len(opened(notes)) > 0
 	})
@@ -237,14 +236,13 @@ func withoutCards(t *testing.T) {
 	}
 	must.Do(t, p.End(t.Context(), simulate.Call{ID: "2"}, "missed"))
 	shows("")
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !strings.Contains(s.all, "call.incoming") {
-		t.Errorf("no notification is that of a call:\n%s", s.all)
+	all := fmt.Sprint(s.All())
+	if !strings.Contains(all, "call.incoming") {
+		t.Errorf("no notification is that of a call:\n%s", all)
 	}
 	for _, secret := range []string{"98760011", "98 76", "Vries", "Iemand", "100200"} {
-		if strings.Contains(s.all, secret) {
-			t.Errorf("%q stands in a notification:\n%s", secret, s.all)
+		if strings.Contains(all, secret) {
+			t.Errorf("%q stands in a notification:\n%s", secret, all)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/godbus/dbus/v5"
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/testutil/must"
@@ -17,32 +16,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const service = "org.freedesktop.Notifications"
-
-// desktop is a notification service that records its calls.
-type desktop struct{ shown, gone chan string }
-
-func (d *desktop) GetCapabilities() ([]string, *dbus.Error) { return []string{"actions"}, nil }
-
-func (d *desktop) Notify(_ string, _ uint32, _, summary, body string, _ []string, _ map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
-	d.shown <- summary + ": " + body
-	return 7, nil
-}
-
-func (d *desktop) CloseNotification(uint32) *dbus.Error {
-	d.gone <- "gone"
-	return nil
-}
-
 // TestNotification checks that the notification stays until it is
 // clicked or nobody waits for it any more.
 func TestNotification(t *testing.T) {
 	address := xtest.NoScreen(t).PlainBus()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
-	c := xtest.Connect(t, address)
-	d := &desktop{make(chan string, 10), make(chan string, 10)}
-	must.Do(t, c.Export(d, "/org/freedesktop/Notifications", service))
-	xtest.Own(t, c, service)
+	d := xtest.ServeNotices(t, xtest.Connect(t, address), "actions")
 	// Even a long sentence with a long path is not cut off.
 	message := "De vensters kunnen niet worden getoond: " + strings.Repeat("/een/lang/pad", 30) + "."
 	for _, end := range []string{"click", "cancel"} {
@@ -55,15 +34,15 @@ func TestNotification(t *testing.T) {
 			}
 			told <- "told"
 		}()
-		if got := must.Receive(t, d.shown, "the message"); got != "Wiebelt: "+message {
-			t.Errorf("shown: %s", got)
+		got := must.Receive(t, d.Shown, "the message")
+		if got.Summary != "Wiebelt" || got.Body != message {
+			t.Errorf("shown: %+v", got)
 		}
 		if end == "cancel" {
 			cancel()
-		} else if err := c.Emit("/org/freedesktop/Notifications", service+".ActionInvoked", uint32(7), "default"); err != nil {
-			t.Fatal(err)
 		} else {
-			must.Receive(t, d.gone, "the withdrawal")
+			d.Emit("ActionInvoked", got.ID, "default")
+			must.Receive(t, d.Gone, "the withdrawal")
 		}
 		if got := must.Receive(t, told, "the end of Show"); got != "told" {
 			t.Errorf("after %s: %s", end, got)

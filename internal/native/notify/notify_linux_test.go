@@ -5,10 +5,8 @@ import (
 	"errors"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/godbus/dbus/v5"
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/native/desktopbus"
@@ -19,59 +17,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// shown is what a notification service was asked to show.
-type shown struct {
-	id, replaces uint32
-	icon         string
-	summary      string
-	body         string
-	actions      []string
-	hints        map[string]dbus.Variant
-	expire       int32
-}
-
-// server is the test's own notification service.
-type server struct {
-	c     *dbus.Conn
-	can   []string
-	shown chan shown
-	gone  chan uint32
-
-	mu   sync.Mutex
-	last uint32
-}
-
-func (s *server) GetCapabilities() ([]string, *dbus.Error) { return s.can, nil }
-
-func (s *server) Notify(_ string, replaces uint32, icon, summary, body string, actions []string, hints map[string]dbus.Variant, expire int32) (uint32, *dbus.Error) {
-	s.mu.Lock()
-	id := replaces
-	if id == 0 {
-		s.last++
-		id = s.last
-	}
-	s.mu.Unlock()
-	s.shown <- shown{id, replaces, icon, summary, body, actions, hints, expire}
-	return id, nil
-}
-
-func (s *server) CloseNotification(id uint32) *dbus.Error {
-	s.gone <- id
-	return nil
-}
-
-func (s *server) emit(t *testing.T, name string, args ...any) {
+func serve(t *testing.T, address string, can ...string) *xtest.Notices {
 	t.Helper()
-	must.Do(t, s.c.Emit(object, service+"."+name, args...))
-}
-
-func serve(t *testing.T, address string, can ...string) *server {
-	t.Helper()
-	c := xtest.Connect(t, address)
-	s := &server{c: c, can: can, shown: make(chan shown, 100), gone: make(chan uint32, 100)}
-	must.Do(t, c.Export(s, object, service))
-	xtest.Own(t, c, service)
-	return s
+	return xtest.ServeNotices(t, xtest.Connect(t, address), can...)
 }
 
 func open(t *testing.T, address string) (*Notifier, chan string) {
@@ -102,64 +50,64 @@ func TestNotifications(t *testing.T) {
 	srv := serve(t, address, "actions", "body-markup")
 	n, chosen := open(t, address)
 
-	show := func(tag string, o Notice) shown {
+	show := func(tag string, o Notice) xtest.Notice {
 		t.Helper()
 		must.Do(t, n.Show(tag, o))
-		return must.Receive(t, srv.shown, "a notification")
+		return must.Receive(t, srv.Shown, "a notification")
 	}
 	call := IncomingCall(text.Dutch, "Schade")
 	one := show("call 1", call)
-	if one.summary != "Inkomende oproep op Schade" || one.body != "" || one.replaces != 0 || one.expire != 0 ||
-		strings.Join(one.actions, "|") != "default|Relatie openen|dismiss|Sluiten" ||
-		one.icon != "wiebelt" || one.hints["desktop-entry"].Value() != "wiebelt" || // of files that we install
-		one.hints["transient"].Value() != true || one.hints["category"].Value() != "call.incoming" {
+	if one.Summary != "Inkomende oproep op Schade" || one.Body != "" || one.Replaces != 0 || one.Expire != 0 ||
+		strings.Join(one.Actions, "|") != "default|Relatie openen|dismiss|Sluiten" ||
+		one.Icon != "wiebelt" || one.Hints["desktop-entry"].Value() != "wiebelt" || // of files that we install
+		one.Hints["transient"].Value() != true || one.Hints["category"].Value() != "call.incoming" {
 		t.Errorf("%+v", one)
 	}
 	two := show("call 2", Notice{Summary: "b", Body: "<b>x</b> & y"})
-	if _, is := two.hints["category"]; is {
+	if _, is := two.Hints["category"]; is {
 		t.Error("a notification that is no call says it is one")
 	}
-	if two.id == one.id || two.body != "&lt;b&gt;x&lt;/b&gt; &amp; y" {
+	if two.ID == one.ID || two.Body != "&lt;b&gt;x&lt;/b&gt; &amp; y" {
 		t.Errorf("%+v", two)
 	}
-	if again := show("call 1", call); again.replaces != one.id {
+	if again := show("call 1", call); again.Replaces != one.ID {
 		t.Errorf("the same call once more: %+v", again)
 	}
 
 	// Signals from other programs and for other notifications are ignored. Once the bus has
 	// answered the liar, it has received the liar's signal.
 	liar := xtest.Connect(t, address)
-	xtest.SignalAll(t, liar, object, service, "ActionInvoked", one.id, "default")
+	xtest.SignalAll(t, liar, object, service, "ActionInvoked", one.ID, "default")
 	must.Do(t, liar.BusObject().Call("org.freedesktop.DBus.GetId", 0).Err)
-	srv.emit(t, "ActionInvoked", uint32(4711), "default")
-	srv.emit(t, "ActionInvoked", "nonsense", "default")
-	srv.emit(t, "ActionInvoked", two.id, "dismiss")
+	srv.Emit("ActionInvoked", uint32(4711), "default")
+	srv.Emit("ActionInvoked", "nonsense", "default")
+	srv.Emit("ActionInvoked", two.ID, "dismiss")
 	if got := must.Receive(t, chosen, "the choice"); got != "call 2 dismiss" {
 		t.Errorf("chosen: %q", got)
 	}
-	srv.emit(t, "ActionInvoked", one.id, "default")
+	srv.Emit("ActionInvoked", one.ID, "default")
 	if got := must.Receive(t, chosen, "the choice"); got != "call 1 default" {
 		t.Errorf("chosen: %q", got)
 	}
 
 	// The user closed it: a button pressed afterwards belongs to no
 	// notification, and there is nothing to withdraw.
-	srv.emit(t, "NotificationClosed", two.id, uint32(2))
-	srv.emit(t, "ActionInvoked", two.id, "default")
-	srv.emit(t, "ActionInvoked", one.id, "default")
+	srv.Emit("NotificationClosed", two.ID, uint32(2))
+	srv.Emit("ActionInvoked", two.ID, "default")
+	srv.Emit("ActionInvoked", one.ID, "default")
 	if got := must.Receive(t, chosen, "the choice"); got != "call 1 default" {
 		t.Errorf("chosen: %q", got)
 	}
-	if err := n.Withdraw("call 2"); err != nil || len(srv.gone) != 0 {
+	if err := n.Withdraw("call 2"); err != nil || len(srv.Gone) != 0 {
 		t.Errorf("taken away twice: %v", err)
 	}
 	must.Do(t, n.Withdraw("call 1"))
-	if got := must.Receive(t, srv.gone, "the withdrawal"); got != one.id {
+	if got := must.Receive(t, srv.Gone, "the withdrawal"); got != one.ID {
 		t.Errorf("took %d away", got)
 	}
 	three := show("call 3", call)
 	n.Close()
-	if got := must.Receive(t, srv.gone, "the withdrawal"); got != three.id {
+	if got := must.Receive(t, srv.Gone, "the withdrawal"); got != three.ID {
 		t.Errorf("Close took %d away", got)
 	}
 	if err := n.Show("call 4", call); !errors.Is(err, ErrClosed) {
@@ -192,7 +140,7 @@ func TestNoButtons(t *testing.T) {
 	srv := serve(t, address, "body")
 	n, _ := open(t, address)
 	must.Do(t, n.Show("call", IncomingCall(text.Dutch, "")))
-	if got := must.Receive(t, srv.shown, "a notification"); len(got.actions) != 0 {
+	if got := must.Receive(t, srv.Shown, "a notification"); len(got.Actions) != 0 {
 		t.Errorf("%+v", got)
 	}
 }
