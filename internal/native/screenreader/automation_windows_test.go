@@ -355,7 +355,7 @@ func (b *Bridge) idOf(f *comInterface) ID {
 func patternsOf(t *testing.T, b *Bridge, pressed chan ID) {
 	invoke := []uintptr{patternInvoke}
 	for of, want := range map[ID]kindWanted{1: {50032, []uintptr{patternWindow}}, 2: {50020, nil}, 4: {50000, invoke}, 5: {50007, nil},
-		6: {50000, invoke}, 8: {50004, []uintptr{patternInvoke, patternValue}}, 9: {50006, nil}} {
+		6: {50000, invoke}, 8: {50004, []uintptr{patternInvoke, patternValue}}, 9: {50020, nil}} {
 		on(t, b, of, asSimple, func(f *comInterface) { want.check(t, f, of) })
 	}
 	on(t, b, 4, asInvoke, func(f *comInterface) {
@@ -421,7 +421,7 @@ func TestRoles(t *testing.T) {
 		Item: {50007, nil}, Dialog: {50032, []uintptr{patternWindow}}, Heading: {50020, nil}, CheckBox: {50002, []uintptr{patternToggle}},
 		Radio: {50013, []uintptr{patternSelectionItem}}, ComboBox: {50003, []uintptr{patternExpandCollapse, patternValue}},
 		TabList: {50018, []uintptr{patternSelection}}, Tab: {50019, []uintptr{patternSelectionItem}}, Menu: {50009, nil}, MenuItem: {50011, invoke},
-		Link: {50005, invoke}, Picture: {50006, nil}, Group: {50026, nil},
+		Group: {50026, nil},
 	} {
 		on(t, b, ID(100+role), asSimple, func(f *comInterface) { want.check(t, f, ID(100+role)) })
 	}

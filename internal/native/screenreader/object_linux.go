@@ -38,8 +38,8 @@ var roles = [...]struct {
 	Button: {43, "push button"}, Entry: {79, "entry"}, Label: {29, "label"}, News: {101, "notification"},
 	List: {31, "list"}, Item: {32, "list item"}, Card: {2, "alert"}, Window: {23, "frame"}, Dialog: {16, "dialog"},
 	Heading: {83, "heading"}, CheckBox: {7, "check box"}, Radio: {44, "radio button"}, ComboBox: {11, "combo box"},
-	TabList: {38, "page tab list"}, Tab: {37, "page tab"}, Menu: {33, "menu"}, MenuItem: {35, "menu item"}, Link: {88, "link"},
-	Picture: {27, "image"}, Group: {39, "panel"},
+	TabList: {38, "page tab list"}, Tab: {37, "page tab"}, Menu: {33, "menu"}, MenuItem: {35, "menu item"},
+	Group: {39, "panel"},
 }
 
 const (

@@ -36,8 +36,6 @@ var kinds = map[Role]kind{
 	Tab:      {50019, []int{asSelectionItem}},
 	Menu:     {control: 50009},
 	MenuItem: {50011, []int{asInvoke}},
-	Link:     {50005, []int{asInvoke}},
-	Picture:  {control: 50006},
 	Group:    {control: 50026},
 }
 

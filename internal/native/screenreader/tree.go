@@ -45,8 +45,6 @@ const (
 	Tab
 	Menu
 	MenuItem
-	Link
-	Picture
 	Group // related things
 )
 
@@ -102,7 +100,7 @@ func (n *Node) Is(s State) bool { return n.State&s != 0 }
 // CanPress reports whether the node can be pressed.
 func (n *Node) CanPress() bool {
 	switch n.Role {
-	case Button, Entry, CheckBox, Radio, ComboBox, Tab, MenuItem, Link:
+	case Button, Entry, CheckBox, Radio, ComboBox, Tab, MenuItem:
 		return !n.Disabled
 	}
 	return n.Is(Pressable) && !n.Disabled

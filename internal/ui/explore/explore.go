@@ -135,8 +135,6 @@ func DescriptionOf(o fyne.CanvasObject) (Description, bool) {
 	case *widget.RichText:
 		s := richText(o.Segments)
 		return Text(s, 0), s != ""
-	case *widget.Hyperlink:
-		return Description{Role: screenreader.Link, State: screenreader.Focusable, Name: o.Text, Leaf: true}, true
 	case *widget.PopUp:
 		return Description{Role: screenreader.Dialog}, true
 	case *widget.PopUpMenu:

@@ -40,7 +40,6 @@ func TestTypes(t *testing.T) {
 		{title, Description{Role: screenreader.Heading, Name: "Title", Level: 1}},
 		{widget.NewLabel("Text"), Description{Role: screenreader.Label, Name: "Text"}},
 		{widget.NewRichTextFromMarkdown("One **two**.\n\n- three\n- four"), Description{Role: screenreader.Label, Name: "One two.\nthree\nfour"}},
-		{widget.NewHyperlink("There", nil), Description{Role: screenreader.Link, State: screenreader.Focusable, Name: "There"}},
 		{Announced(widget.NewLabel("new")), Description{Role: screenreader.News}},
 	} {
 		got, ok := DescriptionOf(tt.o)
