@@ -47,7 +47,7 @@ func (r *Resident) welcome(window string) windowapi.Welcome {
 		Status: r.status(r.report(time.Now())), WorkArea: r.workArea()}
 	if w.Theme == "system" { // the cards' theme, so that windows and cards never differ
 		w.Theme = "light"
-		if r.display.Dark() {
+		if r.display.Appearance().Dark {
 			w.Theme = "dark"
 		}
 	}

@@ -250,14 +250,14 @@ func (d *desktop) FullScreen(area image.Rectangle) bool {
 	return ok != 0 && !area.Empty() && area.In(r.image())
 }
 
-func (d *desktop) Dark() bool {
+func (d *desktop) Appearance() Appearance {
 	light, ok := win32.RegistryNumber(registry.CURRENT_USER, `Software\Microsoft\Windows\CurrentVersion\Themes\Personalize`,
 		"AppsUseLightTheme")
-	return ok && light == 0
+	return Appearance{Dark: ok && light == 0, HighContrast: highContrast(), LessMotion: lessMotion()}
 }
 
-// HighContrast returns the setting of the session's user.
-func (d *desktop) HighContrast() bool {
+// highContrast returns the setting of the session's user.
+func highContrast() bool {
 	const spiGetHighContrast, on = 0x42, 1
 	c := winHighContrast{}
 	c.size = uint32(unsafe.Sizeof(c))
@@ -265,12 +265,12 @@ func (d *desktop) HighContrast() bool {
 	return ok != 0 && c.flags&on != 0
 }
 
-func (d *desktop) Kind() Kind { return Windows }
-
-// LessMotion reports whether the user has disabled animations.
-func (d *desktop) LessMotion() bool {
+// lessMotion reports whether the user has disabled animations.
+func lessMotion() bool {
 	const spiGetClientAreaAnimation = 0x1042
 	on := int32(1)
 	ok, _, _ := systemParametersInfo.Call(spiGetClientAreaAnimation, 0, uintptr(unsafe.Pointer(&on)), 0)
 	return ok != 0 && on == 0
 }
+
+func (d *desktop) Kind() Kind { return Windows }

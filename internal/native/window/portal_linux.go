@@ -38,9 +38,8 @@ type portal struct {
 
 // look is the appearance reported by the portal.
 type look struct {
-	scheme     uint32
-	contrast   bool
-	lessMotion bool
+	scheme uint32
+	Appearance
 }
 
 // The values of color-scheme.
@@ -171,7 +170,7 @@ func (p *portal) read(c *dbus.Conn) error {
 			return err
 		}
 	}
-	now := &look{values[0], values[1] == 1, values[2] == 1}
+	now := &look{values[0], Appearance{values[0] == preferDark, values[1] == 1, values[2] == 1}}
 	if old := p.look.Swap(now); *old != *now {
 		p.post(p.changed)
 	}

@@ -141,7 +141,7 @@ func TestAppearance(t *testing.T) {
 	d := open(t, s)
 	rec := newRecorder()
 	newWindow(t, d, rec)
-	if d.Dark() || d.HighContrast() || d.Monitors()[0].Scale != 1 {
+	if d.Appearance().Dark || d.Appearance().HighContrast || d.Monitors()[0].Scale != 1 {
 		t.Error("dark, in contrast or scaled without a reason")
 	}
 	m := exampleWindow(t, s, image.Rect(0, 0, 1, 1))
@@ -158,44 +158,44 @@ func TestAppearance(t *testing.T) {
 			m.own("_XSETTINGS_S0")
 		}
 		rec.wait(t, "changed")
-		if scale := d.Monitors()[0].Scale; d.Dark() != c.dark || d.HighContrast() != c.contrast || scale != c.scale {
-			t.Errorf("%s: dark %v contrast %v scale %v", c.theme, d.Dark(), d.HighContrast(), scale)
+		if scale := d.Monitors()[0].Scale; d.Appearance().Dark != c.dark || d.Appearance().HighContrast != c.contrast || scale != c.scale {
+			t.Errorf("%s: dark %v contrast %v scale %v", c.theme, d.Appearance().Dark, d.Appearance().HighContrast, scale)
 		}
 	}
 	// A portal that appears later is asked, and wins.
 	p := startExamplePortal(t, address, false)
 	p.set("color-scheme", preferLight)
-	s.Until("light by the portal", func() bool { return !d.Dark() })
+	s.Until("light by the portal", func() bool { return !d.Appearance().Dark })
 	rec.wait(t, "changed")
 	p.set("contrast", 1)
 	rec.wait(t, "changed")
-	if !d.HighContrast() || d.Dark() {
-		t.Errorf("by the portal: dark %v contrast %v", d.Dark(), d.HighContrast())
+	if !d.Appearance().HighContrast || d.Appearance().Dark {
+		t.Errorf("by the portal: dark %v contrast %v", d.Appearance().Dark, d.Appearance().HighContrast)
 	}
 	p.set("color-scheme", preferDark)
 	rec.wait(t, "changed")
-	if !d.Dark() {
+	if !d.Appearance().Dark {
 		t.Error("not dark by the portal")
 	}
 	// Reduced motion, first through the portal, then through the settings manager.
 	p.set("reduced-motion", 1)
 	rec.wait(t, "changed")
-	byPortal := d.LessMotion()
+	byPortal := d.Appearance().LessMotion
 	p.set("reduced-motion", 0)
 	rec.wait(t, "changed")
-	before := d.LessMotion()
+	before := d.Appearance().LessMotion
 	m.bytes("_XSETTINGS_SETTINGS", "_XSETTINGS_SETTINGS", xsettings(map[string]any{"Net/ThemeName": "Adwaita-dark", "Gtk/EnableAnimations": int32(0)}))
 	rec.wait(t, "changed")
-	if !byPortal || before || !d.LessMotion() {
-		t.Errorf("less motion: by the portal %v, without %v, by the settings %v", byPortal, before, d.LessMotion())
+	if !byPortal || before || !d.Appearance().LessMotion {
+		t.Errorf("less motion: by the portal %v, without %v, by the settings %v", byPortal, before, d.Appearance().LessMotion)
 	}
 	// Without a preference the theme decides again.
 	p.set("contrast", 0)
 	rec.wait(t, "changed")
 	p.set("color-scheme", 0)
 	rec.wait(t, "changed")
-	if !d.Dark() || d.HighContrast() {
-		t.Errorf("without a preference: dark %v contrast %v", d.Dark(), d.HighContrast())
+	if !d.Appearance().Dark || d.Appearance().HighContrast {
+		t.Errorf("without a preference: dark %v contrast %v", d.Appearance().Dark, d.Appearance().HighContrast)
 	}
 }
 
@@ -216,15 +216,15 @@ func TestSlowPortal(t *testing.T) {
 	p := newExamplePortal(t, address, true)
 	p.values["color-scheme"] = preferDark
 	xtest.Own(t, p.c, portalName)
-	s.Until("dark by the portal", d.Dark)
+	s.Until("dark by the portal", func() bool { return d.Appearance().Dark })
 	p.mu.Lock()
 	p.slow = map[string]func(){"read": xtest.AtFirst(), "create": xtest.AtFirst()}
 	p.mu.Unlock()
 	told := make(chan error, 10)
 	must.Get(d.Hotkey("Ctrl+Alt+W", "", nil, func(err error) { told <- err }))(t)
 	p.set("contrast", 1)
-	s.Until("contrast by the portal", d.HighContrast)
-	if !d.Dark() {
+	s.Until("contrast by the portal", func() bool { return d.Appearance().HighContrast })
+	if !d.Appearance().Dark {
 		t.Error("an answer that came late was no")
 	}
 	if err := must.Receive(t, told, "word of the hotkey"); !desktopbus.TimedOut(err) {
@@ -278,7 +278,7 @@ func TestPortalHotkey(t *testing.T) {
 	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", p.current(), shortcutID, uint64(1), map[string]dbus.Variant{}))
 	must.Receive(t, pressed, "the hotkey")
 	p.set("color-scheme", preferDark) // arrives after everything else
-	s.Until("all was heard", d.Dark)
+	s.Until("all was heard", func() bool { return d.Appearance().Dark })
 	if len(pressed) != 0 {
 		t.Errorf("%d presses too many", len(pressed))
 	}

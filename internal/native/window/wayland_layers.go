@@ -414,12 +414,9 @@ func (d *layers) Monitors() []Monitor {
 }
 
 // Active returns the first monitor: programs cannot find out where the user is working.
-func (d *layers) Active() int        { return 0 }
-func (d *layers) Dark() bool         { return d.portal.look.Load().scheme == preferDark }
-func (d *layers) HighContrast() bool { return d.portal.look.Load().contrast }
+func (d *layers) Active() int { return 0 }
 
-// LessMotion returns the desktop's setting for motion.
-func (d *layers) LessMotion() bool { return d.portal.look.Load().lessMotion }
+func (d *layers) Appearance() Appearance { return d.portal.look.Load().Appearance }
 
 func (d *layers) Hotkey(keys, does string, pressed func(), told func(error)) (func(), error) {
 	s, err := parseShortcut(keys)

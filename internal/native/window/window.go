@@ -29,12 +29,8 @@ type Display interface {
 	// Active returns the index in Monitors of the monitor on which the user is working: that
 	// of the focused window, otherwise that of the pointer, otherwise 0.
 	Active() int
-	// Dark reports whether the desktop prefers a dark appearance. HighContrast
-	// reports whether it requests high contrast.
-	Dark() bool
-	HighContrast() bool
-	// LessMotion reports whether the desktop requests as little motion as possible.
-	LessMotion() bool
+	// Appearance returns how the desktop wants programs to look.
+	Appearance() Appearance
 	// FullScreen reports whether a program, such as a film, a presentation or a game, fills
 	// the monitor that covers area. It is false if the desktop does not report it.
 	FullScreen(area image.Rectangle) bool
@@ -68,6 +64,13 @@ const (
 	XWaylandPanels Kind = "panels" // panels at unknown places
 	Layers         Kind = "layers" // Wayland without an X server, for cards only
 )
+
+// Appearance is how a desktop wants programs to look.
+type Appearance struct {
+	Dark         bool // it prefers dark programs
+	HighContrast bool // it requests high contrast
+	LessMotion   bool // it requests as little motion as possible
+}
 
 // Monitor describes one screen of the desktop.
 type Monitor struct {

@@ -13,10 +13,8 @@ import (
 
 // settings are the desktop's settings for all programs.
 type settings struct {
-	scale      float32 // of screen and text combined, since desktops put both into Xft/DPI
-	dark       bool
-	contrast   bool
-	lessMotion bool // as little motion as possible
+	scale float32 // of screen and text combined, since desktops put both into Xft/DPI
+	Appearance
 }
 
 // readSettings reads them again and reports whether they have changed. Only the
@@ -50,33 +48,23 @@ func (d *x11) readSettings() bool {
 	}
 	theme, _ := x["Net/ThemeName"].(string)
 	scheme, _ := x["Net/ColorScheme"].(string)
-	s.contrast = contrastTheme(theme)
+	s.HighContrast = contrastTheme(theme)
 	animations, ok := x["Gtk/EnableAnimations"].(int32)
-	s.lessMotion = ok && animations == 0
-	s.dark = darkTheme(theme) || scheme == "prefer-dark"
+	s.LessMotion = ok && animations == 0
+	s.Dark = darkTheme(theme) || scheme == "prefer-dark"
 
 	old := d.settings.Swap(s)
 	return old != nil && *old != *s
 }
 
-// Dark prefers the portal's setting, if the desktop has a portal.
-func (d *x11) Dark() bool {
-	switch d.portal.look.Load().scheme {
-	case preferDark:
-		return true
-	case preferLight:
-		return false
+// Appearance combines both of the desktop's settings. That of the portal, if the desktop has
+// one and it has a preference, decides between dark and light.
+func (d *x11) Appearance() Appearance {
+	own, portal := d.settings.Load().Appearance, *d.portal.look.Load()
+	if portal.scheme != preferDark && portal.scheme != preferLight {
+		portal.Dark = own.Dark
 	}
-	return d.settings.Load().dark
-}
-
-func (d *x11) HighContrast() bool {
-	return d.portal.look.Load().contrast || d.settings.Load().contrast
-}
-
-// LessMotion combines both of the desktop's settings for motion.
-func (d *x11) LessMotion() bool {
-	return d.portal.look.Load().lessMotion || d.settings.Load().lessMotion
+	return Appearance{portal.Dark, portal.HighContrast || own.HighContrast, portal.LessMotion || own.LessMotion}
 }
 
 // scaleOf converts dots per inch to pixels per unit. It ignores implausible values,

@@ -16,9 +16,7 @@ func (Display) Monitors() []window.Monitor {
 	return []window.Monitor{{Name: "none", Area: r, Work: r, Scale: 1}}
 }
 func (Display) Active() int                     { return 0 }
-func (Display) Dark() bool                      { return false }
-func (Display) HighContrast() bool              { return false }
-func (Display) LessMotion() bool                { return false }
+func (Display) Appearance() window.Appearance   { return window.Appearance{} }
 func (Display) FullScreen(image.Rectangle) bool { return false }
 func (Display) Kind() window.Kind               { return "" }
 func (Display) Hotkey(string, string, func(), func(error)) (func(), error) {

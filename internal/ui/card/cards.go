@@ -227,7 +227,8 @@ func (cs *Cards) keepOutOfCapture() {
 }
 
 func (cs *Cards) look(s *slot) Look {
-	l := Look{Language: cs.c.Language, Dark: cs.dark(), HighContrast: cs.display.HighContrast(), LessMotion: cs.display.LessMotion(), FileWord: cs.c.FileWord,
+	a := cs.appearance()
+	l := Look{Language: cs.c.Language, Dark: a.Dark, HighContrast: a.HighContrast, LessMotion: a.LessMotion, FileWord: cs.c.FileWord,
 		Support: cs.c.Support, Fields: cs.c.Fields, Privacy: cs.c.Privacy, Hover: s.hover,
 		Copied: s.copied, CopyFailed: s.failed, Typing: s.filterFocused(), RowsState: s.rowsState, Rows: cs.rowsThatFit(s.state)}
 	if s.form.rows > 0 {
@@ -239,14 +240,12 @@ func (cs *Cards) look(s *slot) Look {
 	return l
 }
 
-func (cs *Cards) dark() bool {
-	switch cs.c.Appearance {
-	case Light:
-		return false
-	case Dark:
-		return true
+func (cs *Cards) appearance() window.Appearance {
+	a := cs.display.Appearance()
+	if cs.c.Appearance == Light || cs.c.Appearance == Dark {
+		a.Dark = cs.c.Appearance == Dark
 	}
-	return cs.display.Dark()
+	return a
 }
 
 // show updates the windows to the newest snapshot and returns it, an empty one

@@ -53,7 +53,8 @@ func (cs *Cards) drag(s *slot, p image.Point) {
 	if r == cs.frameRect {
 		return
 	}
-	c := theme.Pick(cs.dark(), cs.display.HighContrast())
+	a := cs.appearance()
+	c := theme.Pick(a.Dark, a.HighContrast)
 	line := max(2, int(2*m.Scale))
 	pic := &window.Picture{W: w, H: h, Pix: make([]byte, 4*w*h)}
 	inside := image.Rect(line, line, w-line, h-line)

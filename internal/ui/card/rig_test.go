@@ -65,10 +65,8 @@ func (d *desktop) NewCard(h window.CardHandler) (window.Card, error) {
 }
 func (d *desktop) Monitors() []window.Monitor           { return slices.Clone(d.monitors) }
 func (d *desktop) Active() int                          { return d.active }
-func (d *desktop) Dark() bool                           { return d.dark }
+func (d *desktop) Appearance() window.Appearance        { return window.Appearance{Dark: d.dark} }
 func (d *desktop) Kind() window.Kind                    { return d.kind }
-func (d *desktop) HighContrast() bool                   { return false }
-func (d *desktop) LessMotion() bool                     { return false }
 func (d *desktop) FullScreen(area image.Rectangle) bool { return area == d.filled }
 func (d *desktop) Hotkey(keys, does string, pressed func(), told func(error)) (func(), error) {
 	d.told = told

@@ -14,7 +14,6 @@ const frameInterval = time.Second / 60
 type animation struct {
 	of      *fyne.Animation
 	begun   time.Time
-	left    int
 	reverse bool
 	stopped bool
 }
@@ -23,11 +22,11 @@ type animation struct {
 // end completes immediately.
 func (a *App) StartAnimation(of *fyne.Animation) {
 	a.StopAnimation(of)
-	if a.settings.desktop.lessMotion && of.RepeatCount != fyne.AnimationRepeatForever && !of.AutoReverse {
+	if a.settings.desktop.LessMotion && of.RepeatCount != fyne.AnimationRepeatForever && !of.AutoReverse {
 		of.Tick(1)
 		return
 	}
-	a.animations = append(a.animations, &animation{of: of, begun: time.Now(), left: of.RepeatCount})
+	a.animations = append(a.animations, &animation{of: of, begun: time.Now()})
 }
 
 // StopAnimation stops an animation where it is.
@@ -60,13 +59,10 @@ func (r *animation) advance(now time.Time) {
 	switch {
 	case r.of.AutoReverse && !r.reverse:
 		r.reverse = true
-	case r.left == 0:
+	case r.of.RepeatCount != fyne.AnimationRepeatForever:
 		r.stopped = true
 		return
 	default:
-		if r.left > 0 {
-			r.left--
-		}
 		r.reverse = false
 	}
 	r.begun = now

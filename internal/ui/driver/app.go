@@ -57,7 +57,7 @@ func New(o Options) (*App, error) {
 		return nil, err
 	}
 	a := &App{display: display, icons: o.Icons, queue: queue{wake: make(chan struct{}, 1)}, ended: make(chan struct{}),
-		settings: settings{theme: o.Theme, desktop: looksOf(display)}}
+		settings: settings{theme: o.Theme, desktop: display.Appearance()}}
 	a.settings.changed = a.restyle
 	fyne.SetCurrentApp(a)
 	return a, nil
@@ -85,21 +85,25 @@ func (a *App) OpenURL(*url.URL) error { return errors.New("not offered by this a
 type settings struct {
 	fyne.Settings
 	theme   fyne.Theme
-	desktop looks
+	desktop window.Appearance
 	changed func()
 }
 
 func (s *settings) Theme() fyne.Theme {
 	if t, ours := s.theme.(theme.Fyne); ours {
-		return t.HighContrast(s.desktop.highContrast)
+		return t.HighContrast(s.desktop.HighContrast)
 	}
 	return s.theme
 }
-func (s *settings) ThemeVariant() fyne.ThemeVariant { return s.desktop.variant }
-func (s *settings) PrimaryColor() string            { return base.ColorBlue }
-func (s *settings) ShowAnimations() bool            { return !s.desktop.lessMotion }
-func (s *settings) SetTheme(t fyne.Theme)           { s.theme = t; s.changed() }
-func (s *settings) setLooks(l looks)                { s.desktop = l; s.changed() }
+func (s *settings) ThemeVariant() fyne.ThemeVariant {
+	if s.desktop.Dark {
+		return base.VariantDark
+	}
+	return base.VariantLight
+}
+func (s *settings) PrimaryColor() string  { return base.ColorBlue }
+func (s *settings) ShowAnimations() bool  { return !s.desktop.LessMotion }
+func (s *settings) SetTheme(t fyne.Theme) { s.theme = t; s.changed() }
 
 // lifecycle holds the callbacks.
 type lifecycle struct {

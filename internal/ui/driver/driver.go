@@ -8,10 +8,8 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
-	base "fyne.io/fyne/v2/theme"
 
 	"wiebelt/internal/core/wake"
-	"wiebelt/internal/native/window"
 	"wiebelt/internal/ui/offscreen"
 	"wiebelt/internal/ui/theme"
 )
@@ -175,8 +173,7 @@ var _ desktop.Driver = (*App)(nil)
 // device describes a computer with keyboard and mouse.
 type device struct{ fyne.Device }
 
-func (device) Orientation() fyne.DeviceOrientation { return fyne.OrientationHorizontalLeft }
-func (device) IsMobile() bool                      { return false }
+func (device) IsMobile() bool { return false }
 
 // restyle applies a changed theme to every window.
 func (a *App) restyle() {
@@ -199,25 +196,11 @@ func restyle(o fyne.CanvasObject) {
 	o.Refresh()
 }
 
-// looks are the appearance settings of the desktop.
-type looks struct {
-	variant      fyne.ThemeVariant
-	highContrast bool // contrast
-	lessMotion   bool // no animations
-}
-
-func looksOf(d window.Desktop) looks {
-	l := looks{base.VariantLight, d.HighContrast(), d.LessMotion()}
-	if d.Dark() {
-		l.variant = base.VariantDark
-	}
-	return l
-}
-
 // desktopChanged applies changes to the desktop's appearance, scale and monitors.
 func (a *App) desktopChanged() {
-	if l := looksOf(a.display); l != a.settings.desktop {
-		a.settings.setLooks(l)
+	if now := a.display.Appearance(); now != a.settings.desktop {
+		a.settings.desktop = now
+		a.settings.changed()
 	}
 	for _, w := range a.windows {
 		w.rescale()

@@ -311,11 +311,10 @@ func TestUse(t *testing.T) {
 // eyes is a desktop with other accessibility settings than the real one.
 type eyes struct {
 	window.Desktop
-	high, still bool
+	wanted window.Appearance
 }
 
-func (e eyes) HighContrast() bool { return e.high }
-func (e eyes) LessMotion() bool   { return e.still }
+func (e eyes) Appearance() window.Appearance { return e.wanted }
 
 // full is a desktop that has no room for another window.
 type full struct{ window.Desktop }
@@ -417,7 +416,7 @@ func TestLooks(t *testing.T) {
 		if moved != 0 || len(b.app.animations) != running+1 {
 			t.Errorf("%d steps, %d animations", moved, len(b.app.animations))
 		}
-		b.app.display = eyes{b.app.display, true, true}
+		b.app.display = eyes{b.app.display, window.Appearance{HighContrast: true, LessMotion: true}}
 		b.app.desktopChanged()
 		if background() != theme.HighLight.Soft || b.app.Settings().ShowAnimations() {
 			t.Error("the desktop is not followed")
@@ -440,7 +439,7 @@ func TestFocusIsSeen(t *testing.T) {
 	for _, high := range []bool{false, true} {
 		for _, look := range []string{"light", "dark"} {
 			b.do(func() {
-				b.app.display = eyes{Desktop: desktop, high: high}
+				b.app.display = eyes{desktop, window.Appearance{HighContrast: high}}
 				b.app.Settings().SetTheme(theme.New(look))
 				b.app.desktopChanged()
 				b.w.Canvas().Focus(b.entry)

@@ -151,9 +151,9 @@ func main() {
 				err = why
 			}
 		case "still":
-			more = d.LessMotion()
+			more = d.Appearance().LessMotion
 		case "monitors":
-			more = fmt.Sprintf("%d %d %+v %v %v", len(d.Monitors()), d.Active(), d.Monitors()[0], d.Dark(), d.HighContrast())
+			more = fmt.Sprintf("%d %d %+v %+v", len(d.Monitors()), d.Active(), d.Monitors()[0], d.Appearance())
 		case "ours":
 			err = ours(d)
 		case "rescale":
