@@ -113,7 +113,7 @@ func (w *layerCard) OnScreen() (*image.RGBA, error) { return nil, ErrUnsupported
 func (w *layerCard) begin() {
 	d := w.d
 	w.surface = d.object(nil)
-	d.sendRequest(d.globals[wlCompositor], 0, w.surface)
+	d.sendRequest(d.globals[wlCompositor], compositorCreateSurface, w.surface)
 	w.layer = d.layer(w.surface, w.output, w.handleLayer)
 	d.sendRequest(w.layer, layerAnchor, top|left)
 	d.sendRequest(w.surface, surfaceScale, w.scale)
@@ -148,7 +148,7 @@ func (w *layerCard) handleLayer(e *waylandEvent) {
 	_ = w.do(func() error {
 		switch {
 		case w.layer != e.object:
-		case e.code == 1:
+		case e.code == layerClosed:
 			w.unmap()
 		default:
 			w.d.sendRequest(w.layer, layerAck, e.number())
@@ -192,14 +192,14 @@ func (w *layerCard) draw(changed image.Rectangle) error {
 	}
 	const opaque = 1 // XRGB8888
 	pool := d.object(nil)
-	d.send(request(d.out[:0], d.globals[wlShm], 0, pool, len(pix)), unix.UnixRights(fd))
+	d.send(request(d.out[:0], d.globals[wlShm], shmCreatePool, pool, len(pix)), unix.UnixRights(fd))
 	buffer := d.object(func(e *waylandEvent) { // the compositor has released it
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.destroy(e.object, 0)
+		d.destroy(e.object, bufferDestroy)
 	})
-	d.sendRequest(pool, 0, buffer, 0, size.X, size.Y, 4*size.X, opaque)
-	d.sendRequest(pool, 1)
+	d.sendRequest(pool, poolCreateBuffer, buffer, 0, size.X, size.Y, 4*size.X, opaque)
+	d.sendRequest(pool, poolDestroy)
 	d.sendRequest(w.surface, surfaceAttach, buffer, 0, 0)
 	d.sendRequest(w.surface, surfaceDamage, changed.Min.X, changed.Min.Y, changed.Dx()+w.scale, changed.Dy()+w.scale)
 	d.sendRequest(w.surface, surfaceCommit)
@@ -236,10 +236,10 @@ type layerPointer struct {
 // another session is in front; the old object then sends no more events, so a returning
 // pointer gets a new one.
 func (d *layers) handleSeat(e *waylandEvent) {
-	const pointer, release = 1, 1
+	const pointer = 1
 	p := &d.pointer
 	has := e.number()&pointer != 0
-	if e.code != 0 || has == (p.id != 0) {
+	if e.code != seatCapabilities || has == (p.id != 0) {
 		return
 	}
 	if p.over != nil {
@@ -249,17 +249,17 @@ func (d *layers) handleSeat(e *waylandEvent) {
 	defer d.mu.Unlock()
 	if !has {
 		if p.cursor != 0 {
-			d.destroy(p.cursor, 0)
+			d.destroy(p.cursor, cursorDestroy)
 		}
-		d.destroy(p.id, release)
+		d.destroy(p.id, pointerRelease)
 		*p = layerPointer{}
 		return
 	}
 	p.id = d.object(d.handlePointer)
-	d.sendRequest(d.globals[wlSeat], 0, p.id)
+	d.sendRequest(d.globals[wlSeat], seatGetPointer, p.id)
 	if d.globals[wpCursors] != 0 {
 		p.cursor = d.object(nil)
-		d.sendRequest(d.globals[wpCursors], 1, p.cursor, p.id)
+		d.sendRequest(d.globals[wpCursors], cursorsGet, p.cursor, p.id)
 	}
 }
 
@@ -273,11 +273,11 @@ func (d *layers) handlePointer(e *waylandEvent) {
 		part := func() int { return int(int32(e.number())) * scale >> 8 }
 		p.at = image.Pt(part(), part())
 	}
-	if e.code != 0 && p.over == nil {
+	if e.code != pointerEnter && p.over == nil {
 		return
 	}
 	switch e.code {
-	case 0: // enters
+	case pointerEnter:
 		serial, surface := e.number(), e.number()
 		if p.over = d.cardOf(surface); p.over == nil {
 			return
@@ -285,35 +285,35 @@ func (d *layers) handlePointer(e *waylandEvent) {
 		if p.cursor != 0 {
 			const arrow = 1
 			d.mu.Lock()
-			d.sendRequest(p.cursor, 1, serial, arrow)
+			d.sendRequest(p.cursor, cursorSetShape, serial, arrow)
 			d.mu.Unlock()
 		}
 		spot()
 		p.over.FramePointer(p.at)
-	case 1: // leaves
+	case pointerLeave:
 		p.over.FrameLeft()
 		p.over = nil
-	case 2: // moves
+	case pointerMotion:
 		e.number() // the time
 		spot()
 		p.over.FramePointer(p.at)
-	case 3:
+	case pointerButton:
 		e.number()
 		e.number()
 		code, down := e.number(), e.number() != 0
 		if b := map[uint32]Button{0x110: Left, 0x111: Right, 0x112: Middle}[code]; b != 0 {
 			p.over.FrameButton(p.at, b, down, 0)
 		}
-	case 4: // distance moved by the wheel, or by two fingers
+	case pointerAxis: // distance moved by the wheel, or by two fingers
 		e.number()
 		if e.number() == 0 {
 			p.scroll += int32(e.number())
 		}
-	case 8: // steps of the wheel
+	case pointerAxisDiscrete: // steps of the wheel
 		if e.number() == 0 {
 			p.steps += int32(e.number())
 		}
-	case 5: // end of this group
+	case pointerFrame: // end of this group
 		const step = 10 * 256 // finger distance equal to one wheel step, in 256ths
 		switch {
 		case p.steps != 0:

@@ -81,11 +81,11 @@ func (w *waylandConn) serve(text []byte) error {
 		switch {
 		case err != nil:
 			return err
-		case m.object == waylandDisplay && m.code == 0: // error
+		case m.object == waylandDisplay && m.code == displayError:
 			return errors.New("the compositor refuses")
-		case m.object == waylandSource && m.code == 1: // cancelled
+		case m.object == waylandSource && m.code == sourceCancelled:
 			return nil
-		case m.object == waylandSource && m.code == 0: // send
+		case m.object == waylandSource && m.code == sourceSend:
 			w.send(text)
 		}
 	}
@@ -94,8 +94,8 @@ func (w *waylandConn) serve(text []byte) error {
 // claimClipboard finds the compositor's interfaces and copies our offer to the clipboard.
 func (w *waylandConn) claimClipboard() error {
 	var b []byte
-	b = request(b, waylandDisplay, 1, waylandRegistry)
-	b = request(b, waylandDisplay, 0, waylandSynced)
+	b = request(b, waylandDisplay, displayGetRegistry, waylandRegistry)
+	b = request(b, waylandDisplay, displaySync, waylandSynced)
 	if _, err := w.Write(b); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (w *waylandConn) claimClipboard() error {
 		if m.object == waylandSynced {
 			break
 		}
-		if m.object != waylandRegistry || m.code != 0 {
+		if m.object != waylandRegistry || m.code != registryGlobal {
 			continue
 		}
 		switch number, name := m.number(), m.text(); {
@@ -122,14 +122,14 @@ func (w *waylandConn) claimClipboard() error {
 	if seat == 0 || manager == 0 {
 		return errors.New("no data-control")
 	}
-	b = request(b[:0], waylandRegistry, 0, seat, "wl_seat", 1, waylandSeat)
-	b = request(b, waylandRegistry, 0, manager, kind, 1, waylandManager)
-	b = request(b, waylandManager, 0, waylandSource)
+	b = request(b[:0], waylandRegistry, registryBind, seat, "wl_seat", 1, waylandSeat)
+	b = request(b, waylandRegistry, registryBind, manager, kind, 1, waylandManager)
+	b = request(b, waylandManager, managerCreateSource, waylandSource)
 	for _, mime := range []string{"text/plain;charset=utf-8", "text/plain", "UTF8_STRING"} {
-		b = request(b, waylandSource, 0, mime)
+		b = request(b, waylandSource, sourceOffer, mime)
 	}
-	b = request(b, waylandManager, 1, waylandDevice, waylandSeat)
-	b = request(b, waylandDevice, 0, waylandSource)
+	b = request(b, waylandManager, managerGetDevice, waylandDevice, waylandSeat)
+	b = request(b, waylandDevice, deviceSetSelection, waylandSource)
 	_, err := w.Write(b)
 	return err
 }

@@ -28,6 +28,48 @@ const (
 	waylandRegistry
 )
 
+// The requests of the objects that we use, as numbered by the protocols.
+const (
+	displaySync, displayGetRegistry              = 0, 1
+	registryBind                                 = 0
+	compositorCreateSurface                      = 0
+	shmCreatePool                                = 0
+	poolCreateBuffer, poolDestroy                = 0, 1
+	bufferDestroy                                = 0
+	outputRelease                                = 0
+	seatGetPointer                               = 0
+	pointerRelease                               = 1
+	surfaceDestroy, surfaceAttach, surfaceCommit = 0, 1, 6
+	surfaceScale, surfaceDamage                  = 8, 9
+	layersGetSurface                             = 0
+	layerSize, layerAnchor, layerMargin          = 0, 1, 3
+	layerAck, layerDestroy                       = 6, 7
+	cursorsGet                                   = 1
+	cursorDestroy, cursorSetShape                = 0, 1
+	xdgOutputsGet                                = 1
+	xdgOutputDestroy                             = 0
+	managerCreateSource, managerGetDevice        = 0, 1 // of data-control
+	sourceOffer                                  = 0
+	deviceSetSelection                           = 0
+)
+
+// Their events.
+const (
+	displayError, displayDeleteID             = 0, 1
+	registryGlobal, registryGlobalRemove      = 0, 1
+	outputDone, outputScale, outputName       = 2, 3, 4
+	seatCapabilities                          = 0
+	pointerEnter, pointerLeave, pointerMotion = 0, 1, 2
+	pointerButton, pointerAxis                = 3, 4
+	pointerFrame, pointerAxisDiscrete         = 5, 8
+	layerConfigure, layerClosed               = 0, 1
+	xdgOutputPosition                         = 0
+	sourceSend, sourceCancelled               = 0, 1
+)
+
+// The edges of a monitor, as numbered by the protocol of layers.
+const top, bottom, left, right = 1, 2, 4, 8
+
 // dialWayland connects to the compositor named by WAYLAND_DISPLAY.
 func dialWayland(ctx context.Context) (*waylandConn, error) {
 	path := os.Getenv("WAYLAND_DISPLAY")

@@ -108,7 +108,7 @@ func (d *layers) prepare(ctx context.Context) error {
 	}
 	all := false // all interfaces of the compositor are known
 	d.mu.Lock()
-	d.sendRequest(waylandDisplay, 1, waylandRegistry)
+	d.sendRequest(waylandDisplay, displayGetRegistry, waylandRegistry)
 	d.mu.Unlock()
 	d.post(func() { all = true })
 	for !all || !d.measured() {
@@ -155,7 +155,7 @@ func (d *layers) handleEvent() error {
 		return err
 	}
 	d.conn.dropFiles()
-	if e.object == waylandDisplay && e.code == 0 {
+	if e.object == waylandDisplay && e.code == displayError {
 		return fmt.Errorf("the compositor refuses: object %d, error %d: %s", e.number(), e.number(), e.text())
 	}
 	d.mu.Lock()
@@ -203,7 +203,7 @@ func (d *layers) destroy(id uint32, code uint16) {
 
 // handleDisplay handles the release of IDs.
 func (d *layers) handleDisplay(e *waylandEvent) {
-	if id := e.number(); e.code == 1 && id > waylandRegistry {
+	if id := e.number(); e.code == displayDeleteID && id > waylandRegistry {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		delete(d.handlers, id)
@@ -216,14 +216,14 @@ func (d *layers) handleRegistry(e *waylandEvent) {
 	number := e.number()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if e.code == 1 {
+	if e.code == registryGlobalRemove {
 		d.outputGone(number)
 		return
 	}
 	name, version := e.text(), e.number()
 	bind := func(most uint32, f func(*waylandEvent)) uint32 {
 		id := d.object(f)
-		d.sendRequest(waylandRegistry, 0, number, name, min(version, most), id)
+		d.sendRequest(waylandRegistry, registryBind, number, name, min(version, most), id)
 		return id
 	}
 	used, known := layerGlobals[name]
@@ -250,9 +250,9 @@ func (d *layers) outputGone(number uint32) {
 	delete(d.outputs, number)
 	d.endProbe(o)
 	if o.xdgOutput != 0 {
-		d.destroy(o.xdgOutput, 0)
+		d.destroy(o.xdgOutput, xdgOutputDestroy)
 	}
-	d.destroy(o.object, 0)
+	d.destroy(o.object, outputRelease)
 	for _, w := range d.cards {
 		if w.output == o {
 			w.unmap()
@@ -267,22 +267,22 @@ func (d *layers) handleOutput(o *layerOutput, e *waylandEvent) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch e.code {
-	case 3:
+	case outputScale:
 		const most = 8
 		o.scale = min(max(int(int32(e.number())), 1), most)
-	case 4:
+	case outputName:
 		o.name = cmp.Or(e.text(), o.name)
-	case 2: // end of this group
+	case outputDone: // end of this group
 		if o.probe == 0 && d.globals[wlrLayers] != 0 && d.globals[wlCompositor] != 0 {
 			o.surface = d.object(nil)
-			d.sendRequest(d.globals[wlCompositor], 0, o.surface)
+			d.sendRequest(d.globals[wlCompositor], compositorCreateSurface, o.surface)
 			o.probe = d.layer(o.surface, o, func(e *waylandEvent) { d.handleProbe(o, e) })
-			d.sendRequest(o.probe, 1, top|bottom|left|right)
+			d.sendRequest(o.probe, layerAnchor, top|bottom|left|right)
 			d.sendRequest(o.surface, surfaceCommit)
 		}
 		if o.xdgOutput == 0 && d.globals[xdgOutputs] != 0 {
 			o.xdgOutput = d.object(func(e *waylandEvent) { d.handlePosition(o, e) })
-			d.sendRequest(d.globals[xdgOutputs], 1, o.xdgOutput, o.object)
+			d.sendRequest(d.globals[xdgOutputs], xdgOutputsGet, o.xdgOutput, o.object)
 		}
 		d.arrange()
 	}
@@ -292,7 +292,7 @@ func (d *layers) handleOutput(o *layerOutput, e *waylandEvent) {
 func (d *layers) handlePosition(o *layerOutput, e *waylandEvent) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if e.code == 0 {
+	if e.code == xdgOutputPosition {
 		o.at = image.Pt(int(int32(e.number())), int(int32(e.number())))
 		d.arrange()
 	}
@@ -302,7 +302,7 @@ func (d *layers) handlePosition(o *layerOutput, e *waylandEvent) {
 func (d *layers) handleProbe(o *layerOutput, e *waylandEvent) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if e.code != 0 {
+	if e.code != layerConfigure {
 		d.endProbe(o)
 		return
 	}
@@ -360,29 +360,12 @@ func (d *layers) outputOf(r image.Rectangle) (best *layerOutput) {
 	return best
 }
 
-// Requests of surfaces and layers, and edges, as numbered by the protocols.
-const (
-	surfaceDestroy = 0
-	surfaceAttach  = 1
-	surfaceCommit  = 6
-	surfaceScale   = 8
-	surfaceDamage  = 9
-
-	layerSize    = 0
-	layerAnchor  = 1
-	layerMargin  = 3
-	layerAck     = 6
-	layerDestroy = 7
-
-	top, bottom, left, right = 1, 2, 4, 8
-)
-
 // layer puts a surface above all windows of a monitor. It must be called with mu held.
 func (d *layers) layer(surface uint32, o *layerOutput, f func(*waylandEvent)) uint32 {
 	const overlay = 3
 	id := d.object(f)
 	// The name reveals nothing about the call: programs may read it.
-	d.sendRequest(d.globals[wlrLayers], 0, id, surface, o.object, overlay, "wiebelt")
+	d.sendRequest(d.globals[wlrLayers], layersGetSurface, id, surface, o.object, overlay, "wiebelt")
 	return id
 }
 
@@ -394,7 +377,7 @@ func (d *layers) post(f func()) {
 }
 
 func (d *layers) postLocked(f func()) {
-	d.sendRequest(waylandDisplay, 0, d.object(func(*waylandEvent) { f() }))
+	d.sendRequest(waylandDisplay, displaySync, d.object(func(*waylandEvent) { f() }))
 }
 
 // changed notifies all cards of a changed display. It must be called on the events goroutine.

@@ -72,7 +72,8 @@ func TestLayers(t *testing.T) {
 	must.Do(t, panel.Show(image.Rect(0, 0, 800, 30), plain(800, 30, green)))
 	must.Do(t, panel.do(func() error {
 		d.sendRequest(panel.layer, layerAnchor, top|left|right)
-		d.sendRequest(panel.layer, 2, 30)
+		const exclusiveZone = 2
+		d.sendRequest(panel.layer, exclusiveZone, 30)
 		d.sendRequest(panel.surface, surfaceCommit)
 		return nil
 	}))
@@ -96,9 +97,9 @@ func TestLayers(t *testing.T) {
 		}
 		return nil
 	}))
-	tell(1, number)
+	tell(registryGlobalRemove, number)
 	shows("no card without its monitor", 99, 49, desktop)
-	tell(0, number, "wl_output", 4)
+	tell(registryGlobal, number, "wl_output", 4)
 	rec.wait(t, "changed")
 	shows("the card of a monitor that is back", 99, 49, blue)
 	s.Move(300, 300)

@@ -80,7 +80,7 @@ func TestWaylandClipboard(t *testing.T) {
 		t.Cleanup(func() { conn.Close() })
 		var b []byte
 		for i, name := range []string{"wl_compositor", "wl_seat", manager} {
-			b = request(b, waylandRegistry, 0, uint32(10+i), name, 2)
+			b = request(b, waylandRegistry, registryGlobal, uint32(10+i), name, 2)
 		}
 		must.Get(conn.Write(request(b, waylandSynced, 0, 1)))(t)
 		return conn
@@ -97,7 +97,7 @@ func TestWaylandClipboard(t *testing.T) {
 	r, w, err := os.Pipe()
 	must.Do(t, err)
 	defer r.Close()
-	event := request(nil, waylandSource, 0, "text/plain")
+	event := request(nil, waylandSource, sourceSend, "text/plain")
 	must.Get(conn.Write(event[:5]))(t) // an event that arrives in parts is one event
 	_, _, err = conn.WriteMsgUnix(event[5:], unix.UnixRights(int(w.Fd())), nil)
 	must.Do(t, err)
@@ -107,7 +107,7 @@ func TestWaylandClipboard(t *testing.T) {
 	}
 	third := accept("third", "ext_data_control_manager_v1")
 	ended("another text of ours", conn)
-	must.Get(third.Write(request(nil, waylandSource, 1)))(t)
+	must.Get(third.Write(request(nil, waylandSource, sourceCancelled)))(t)
 	ended("somebody else's text", third)
 	broken := accept("fourth", "ext_data_control_manager_v1")
 	must.Get(broken.Write(make([]byte, 16)))(t) // an event of length zero
