@@ -112,7 +112,7 @@ func TestResizeRefused(t *testing.T) {
 	})
 }
 
-func TestScaleAndMonitors(t *testing.T) {
+func TestScaleAndWorkArea(t *testing.T) {
 	s := xtest.Start(t, "openbox", xtest.Options{DPI: 192})
 	d := open(t, s)
 	rec := newRecorder()
@@ -139,26 +139,6 @@ func TestScaleAndMonitors(t *testing.T) {
 	panel.mapped()
 	rec.wait(t, "changed")
 	s.Until("the work area ends at the panel", func() bool { return d.Monitors()[0].Work == image.Rect(0, 0, 1280, 770) })
-	// Two monitors, with the panel on the left one.
-	panel.numbers("_NET_WM_STRUT_PARTIAL", "CARDINAL", 0, 0, 0, 30, 0, 0, 0, 0, 0, 0, 0, 639)
-	out := strings.Fields(strings.Split(s.Run("xrandr", "--listmonitors"), "\n")[1])
-	s.Run("xrandr", "--setmonitor", "left", "640/160x800/200+0+0", out[len(out)-1])
-	s.Run("xrandr", "--setmonitor", "right", "640/160x800/200+640+0", "none")
-	s.Until("two monitors", func() bool { return len(d.Monitors()) == 2 })
-	m = d.Monitors()
-	if i := slices.IndexFunc(m, func(m Monitor) bool { return m.Name == "left" }); i < 0 || m[i].Area != image.Rect(0, 0, 640, 800) || m[i].Work != image.Rect(0, 0, 640, 770) {
-		t.Errorf("left: %+v", m)
-	}
-	right := slices.IndexFunc(m, func(m Monitor) bool { return m.Name == "right" })
-	if right < 0 || m[right].Area != image.Rect(640, 0, 1280, 800) || m[right].Work != m[right].Area {
-		t.Errorf("right: %+v", m)
-	}
-	// The active monitor follows the keyboard, not the pointer.
-	s.Move(10, 10)
-	s.Terminal(image.Rect(700, 100, 1200, 400))
-	s.Until("active monitor by focus", func() bool { return d.Active() == right })
-	s.Terminal(image.Rect(20, 100, 520, 400))
-	s.Until("active monitor by focus", func() bool { return d.Active() == 1-right })
 }
 
 // example is a window of another program.
