@@ -153,14 +153,3 @@ func (s *Server) Until(what string, ok func() bool, more ...func() []any) {
 		}
 	}
 }
-
-// WaitProperty waits until the root window has a property, such as the one
-// that a window manager sets when it is ready.
-func (s *Server) WaitProperty(name string) {
-	s.t.Helper()
-	a := must.Get(xproto.InternAtom(s.conn, false, uint16(len(name)), name).Reply())(s.t)
-	s.Until("property "+name, func() bool {
-		r, err := xproto.GetProperty(s.conn, false, s.root, a.Atom, xproto.GetPropertyTypeAny, 0, 1).Reply()
-		return err == nil && r.Format != 0
-	})
-}

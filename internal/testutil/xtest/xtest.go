@@ -242,11 +242,11 @@ func (s *Server) startManager(wm string) {
 		defer func() { keeper = s.owner("org.xfce.Xfconf") }()
 	}
 	s.Spawn(wm, args...)
-	s.WaitProperty("_NET_SUPPORTING_WM_CHECK")
+	s.Until("window manager takes windows", s.managed)
 	// The very first key makes the server switch keyboards, and the manager briefly releases
 	// its grabs. It has grabbed its keys again once it manages a window.
 	s.Run("xdotool", "key", "Shift_L")
-	s.Until("window manager takes windows", s.managed)
+	s.Until("window manager takes windows again", s.managed)
 }
 
 // owner returns the process that owns a name on the bus, or 0 if there is none.

@@ -36,34 +36,28 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-func TestHighContrast(t *testing.T) {
-	th := New("dark")
-	if th.HighContrast(true).Color(base.ColorNameBackground, base.VariantLight) != HighDark.Background ||
-		th.HighContrast(false).Color(base.ColorNameBackground, base.VariantLight) != Dark.Background {
-		t.Error("the desktop's wish for high contrast is not obeyed")
-	}
-}
-
 func TestAppearance(t *testing.T) {
 	tests := []struct {
 		appearance string
 		desktop    fyne.ThemeVariant
+		high       bool
 		want       Colours
 	}{
-		{"light", base.VariantDark, Light},
-		{"dark", base.VariantLight, Dark},
-		{"system", base.VariantDark, Dark},
-		{"system", base.VariantLight, Light},
-		{"", base.VariantLight, Light},
+		{"light", base.VariantDark, false, Light},
+		{"light", base.VariantDark, true, HighLight},
+		{"dark", base.VariantLight, false, Dark},
+		{"dark", base.VariantLight, true, HighDark},
+		{"system", base.VariantDark, false, Dark},
+		{"system", base.VariantLight, false, Light},
 	}
 	for _, tt := range tests {
-		th := New(tt.appearance)
+		th := New(tt.appearance).HighContrast(tt.high)
 		for name, want := range map[fyne.ThemeColorName]color.Color{
 			base.ColorNameBackground: tt.want.Background, base.ColorNameForeground: tt.want.Ink,
 			ColorMuted: tt.want.Muted, ColorQuiet: tt.want.Quiet, base.ColorNamePrimary: tt.want.Accent,
 		} {
 			if got := th.Color(name, tt.desktop); got != want {
-				t.Errorf("%q on desktop %v: %s = %v, want %v", tt.appearance, tt.desktop, name, got, want)
+				t.Errorf("%q on desktop %v, high %v: %s = %v, want %v", tt.appearance, tt.desktop, tt.high, name, got, want)
 			}
 		}
 	}
