@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
 
 	"wiebelt/internal/testutil/must"
@@ -133,64 +132,39 @@ func TestScaleAndWorkArea(t *testing.T) {
 		t.Errorf("after a change: %v", got)
 	}
 	// A panel of 30 pixels at the bottom.
-	panel := exampleWindow(t, s, image.Rect(0, 770, 1280, 800))
-	panel.numbers("_NET_WM_STRUT_PARTIAL", "CARDINAL", 0, 0, 0, 30, 0, 0, 0, 0, 0, 0, 0, 1279)
-	panel.atom("_NET_WM_WINDOW_TYPE", "_NET_WM_WINDOW_TYPE_DOCK")
-	panel.mapped()
+	examplePanel(t, s, image.Rect(0, 770, 1280, 800), 30)
 	rec.wait(t, "changed")
 	s.Until("the work area ends at the panel", func() bool { return d.Monitors()[0].Work == image.Rect(0, 0, 1280, 770) })
 }
 
 // example is a window of another program.
 type example struct {
-	t  *testing.T
-	c  *xgb.Conn
+	*x11
 	id xproto.Window
 }
 
-func exampleWindow(t *testing.T, s *xtest.Server, r image.Rectangle) *example {
+func exampleWindow(t *testing.T, s *xtest.Server, r image.Rectangle) example {
 	t.Helper()
-	c, err := xgb.NewConnDisplay(s.Display)
-	must.Do(t, err)
-	t.Cleanup(c.Close)
-	id, err := xproto.NewWindowId(c)
-	must.Do(t, err)
-	screen := xproto.Setup(c).DefaultScreen(c)
-	must.Do(t, xproto.CreateWindowChecked(c, screen.RootDepth, id, screen.Root, int16(r.Min.X), int16(r.Min.Y),
-		uint16(r.Dx()), uint16(r.Dy()), 0, xproto.WindowClassInputOutput, screen.RootVisual, 0, nil).Check())
-	return &example{t, c, id}
+	d := open(t, s)
+	id := must.Get(xproto.NewWindowId(d.conn))(t)
+	must.Do(t, xproto.CreateWindowChecked(d.conn, d.screen.RootDepth, id, d.root, int16(r.Min.X), int16(r.Min.Y),
+		uint16(r.Dx()), uint16(r.Dy()), 0, xproto.WindowClassInputOutput, d.screen.RootVisual, 0, nil).Check())
+	return example{d, id}
 }
 
-func (e *example) name(n string) xproto.Atom {
-	r, err := xproto.InternAtom(e.c, false, uint16(len(n)), n).Reply()
-	must.Do(e.t, err)
-	return r.Atom
+// examplePanel opens a panel that reserves space at the bottom of the screen.
+func examplePanel(t *testing.T, s *xtest.Server, r image.Rectangle, bottom int) {
+	t.Helper()
+	e := exampleWindow(t, s, r)
+	e.setNumbers(e.id, e.atoms.strutPartial, xproto.AtomCardinal, 0, 0, 0, uint32(bottom), 0, 0, 0, 0, 0, 0, uint32(r.Min.X), uint32(r.Max.X-1))
+	e.setNumbers(e.id, e.atoms.windowType, xproto.AtomAtom, uint32(e.atoms.dock))
+	must.Do(t, xproto.MapWindowChecked(e.conn, e.id).Check())
 }
 
-func (e *example) numbers(property, kind string, v ...uint32) {
-	b := make([]byte, 4*len(v))
-	for i, n := range v {
-		xgb.Put32(b[4*i:], n)
-	}
-	must.Do(e.t, xproto.ChangePropertyChecked(e.c, xproto.PropModeReplace, e.id, e.name(property), e.name(kind), 32, uint32(len(v)), b).Check())
-}
-
-func (e *example) atom(property, value string) {
-	e.numbers(property, "ATOM", uint32(e.name(value)))
-}
-
-func (e *example) bytes(property, kind string, v []byte) {
-	must.Do(e.t, xproto.ChangePropertyChecked(e.c, xproto.PropModeReplace, e.id, e.name(property), e.name(kind), 8, uint32(len(v)), v).Check())
-}
-
-func (e *example) mapped() { must.Do(e.t, xproto.MapWindowChecked(e.c, e.id).Check()) }
-
-// own becomes the manager of a selection and announces it, as the protocol requires.
-func (e *example) own(selection string) {
-	a := e.name(selection)
-	must.Do(e.t, xproto.SetSelectionOwnerChecked(e.c, e.id, a, xproto.TimeCurrentTime).Check())
-	root := xproto.Setup(e.c).DefaultScreen(e.c).Root
-	msg := xproto.ClientMessageEvent{Format: 32, Window: root, Type: e.name("MANAGER"),
-		Data: xproto.ClientMessageDataUnionData32New([]uint32{0, uint32(a), uint32(e.id), 0, 0})}
-	must.Do(e.t, xproto.SendEventChecked(e.c, false, root, xproto.EventMaskStructureNotify, string(msg.Bytes())).Check())
+// ownSettings makes the window the desktop's settings manager and announces it, as the
+// protocol requires.
+func (e example) ownSettings(t *testing.T) {
+	t.Helper()
+	must.Do(t, xproto.SetSelectionOwnerChecked(e.conn, e.id, e.atoms.xsettingsOwner, xproto.TimeCurrentTime).Check())
+	e.message(e.root, xproto.EventMaskStructureNotify, e.root, e.atoms.manager, 0, uint32(e.atoms.xsettingsOwner), uint32(e.id))
 }

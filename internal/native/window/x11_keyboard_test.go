@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
 
 	"wiebelt/internal/native/xconn"
@@ -159,13 +160,13 @@ func TestNoKeysUnasked(t *testing.T) {
 	must.Do(t, w.Sync())
 	s.Move(900, 600)
 	// They do go to any other window that listens.
-	other := exampleWindow(t, s, image.Rect(0, 0, 1, 1))
-	root := xproto.Setup(other.c).DefaultScreen(other.c).Root
-	must.Do(t, xproto.ChangeWindowAttributesChecked(other.c, root, xproto.CwEventMask, []uint32{xproto.EventMaskKeyPress}).Check())
+	other := must.Get(xgb.NewConnDisplay(s.Display))(t)
+	t.Cleanup(other.Close)
+	must.Do(t, xproto.ChangeWindowAttributesChecked(other, d.root, xproto.CwEventMask, []uint32{xproto.EventMaskKeyPress}).Check())
 	got := make(chan struct{}, 100)
 	go func() { // ends with the connection
 		for {
-			ev, err := other.c.WaitForEvent()
+			ev, err := other.WaitForEvent()
 			if ev == nil && err == nil {
 				return
 			}
@@ -274,15 +275,14 @@ func TestHotkey(t *testing.T) {
 		}
 	}
 	// Another program has grabbed the keys, with one lock only.
-	other := exampleWindow(t, s, image.Rect(0, 0, 1, 1))
-	root := xproto.Setup(other.c).DefaultScreen(other.c).Root
+	other := open(t, s)
 	const w = 25
 	mods := uint16(xproto.ModMaskControl | xproto.ModMask1 | xproto.ModMaskLock)
-	must.Do(t, xproto.GrabKeyChecked(other.c, false, root, mods, w, xproto.GrabModeAsync, xproto.GrabModeAsync).Check())
+	must.Do(t, xproto.GrabKeyChecked(other.conn, false, d.root, mods, w, xproto.GrabModeAsync, xproto.GrabModeAsync).Check())
 	if _, err := d.Hotkey("Ctrl+Alt+W", "", nil, nil); !errors.Is(err, ErrHotkeyTaken) {
 		t.Fatalf("taken keys: %v", err)
 	}
-	must.Do(t, xproto.UngrabKeyChecked(other.c, w, root, mods).Check())
+	must.Do(t, xproto.UngrabKeyChecked(other.conn, w, d.root, mods).Check())
 
 	pressed := make(chan struct{}, 100)
 	release, err := d.Hotkey("Ctrl+Alt+W", "", func() { pressed <- struct{}{} }, nil)
@@ -353,7 +353,7 @@ func TestHotkey(t *testing.T) {
 
 	release()
 	release()
-	must.Do(t, xproto.GrabKeyChecked(other.c, false, root, mods, w, xproto.GrabModeAsync, xproto.GrabModeAsync).Check())
+	must.Do(t, xproto.GrabKeyChecked(other.conn, false, d.root, mods, w, xproto.GrabModeAsync, xproto.GrabModeAsync).Check())
 	must.Do(t, d.Close())
 	<-d.Done()
 	if _, err := d.Hotkey("Ctrl+Alt+W", "", nil, nil); !errors.Is(err, ErrClosed) {

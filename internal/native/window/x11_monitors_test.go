@@ -28,14 +28,8 @@ func TestTwoMonitors(t *testing.T) {
 				w := newWindow(t, d, rec)
 
 				// Reserved space counts from the edge of the whole screen.
-				panel := func(r image.Rectangle, bottom uint32) {
-					p := exampleWindow(t, s, r)
-					p.numbers("_NET_WM_STRUT_PARTIAL", "CARDINAL", 0, 0, 0, bottom, 0, 0, 0, 0, 0, 0, uint32(r.Min.X), uint32(r.Max.X-1))
-					p.atom("_NET_WM_WINDOW_TYPE", "_NET_WM_WINDOW_TYPE_DOCK")
-					p.mapped()
-				}
-				panel(image.Rect(0, 738, 1024, 768), 30)
-				panel(image.Rect(1024, 580, 1824, 600), 768-600+20)
+				examplePanel(t, s, image.Rect(0, 738, 1024, 768), 30)
+				examplePanel(t, s, image.Rect(1024, 580, 1824, 600), 768-600+20)
 				want := []Monitor{
 					{"DUMMY0", left, image.Rect(0, 0, 1024, 738), float32(scale)},
 					{"DUMMY1", right, image.Rect(1024, 0, 1824, 580), float32(scale)},
