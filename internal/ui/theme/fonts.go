@@ -2,6 +2,8 @@ package theme
 
 import (
 	"bytes"
+	"io"
+	"log"
 	"strings"
 	"sync"
 
@@ -110,7 +112,7 @@ func Script(r rune) uint32 { return uint32(language.LookupScript(r)) }
 // the font's tables, which no other goroutine can do for Fyne: 12 to 40 ms, once, for the
 // largest fonts (Noto Sans CJK, 20 MB). Safe for concurrent use.
 func LoadSystemFont(r rune) bool {
-	m := fontscan.NewFontMap(silent{})
+	m := fontscan.NewFontMap(log.New(io.Discard, "", 0))
 	if err := m.UseSystemFonts(""); err != nil {
 		return false // such letters stay unknown
 	}
@@ -123,7 +125,3 @@ func LoadSystemFont(r rune) bool {
 	_, has := face.NominalGlyph(r)
 	return has
 }
-
-type silent struct{}
-
-func (silent) Printf(string, ...any) {}
