@@ -153,7 +153,7 @@ func TestAppearance(t *testing.T) {
 	}{
 		{"HighContrastInverse", 120 * 1024, true, true, 1.25}, {"Adwaita", -1, false, false, 1}, {"Adwaita-dark", 96 * 1024, true, false, 1},
 	} {
-		m.setText(m.id, m.atoms.xsettings, m.atoms.xsettings, string(xsettings(map[string]any{"Net/ThemeName": c.theme, "Xft/DPI": c.dpi})))
+		m.setSettings(map[string]any{"Net/ThemeName": c.theme, "Xft/DPI": c.dpi})
 		if i == 0 {
 			m.ownSettings(t)
 		}
@@ -184,7 +184,7 @@ func TestAppearance(t *testing.T) {
 	p.set("reduced-motion", 0)
 	rec.wait(t, "changed")
 	before := d.Appearance().LessMotion
-	m.setText(m.id, m.atoms.xsettings, m.atoms.xsettings, string(xsettings(map[string]any{"Net/ThemeName": "Adwaita-dark", "Gtk/EnableAnimations": int32(0)})))
+	m.setSettings(map[string]any{"Net/ThemeName": "Adwaita-dark", "Gtk/EnableAnimations": int32(0)})
 	rec.wait(t, "changed")
 	if !byPortal || before || !d.Appearance().LessMotion {
 		t.Errorf("less motion: by the portal %v, without %v, by the settings %v", byPortal, before, d.Appearance().LessMotion)

@@ -68,7 +68,8 @@ func TestWindows(t *testing.T) {
 	ask := prog.ask
 	hex := func(c color.RGBA) string { return fmt.Sprintf("%02x%02x%02x", c.R, c.G, c.B) }
 
-	if got := ask("monitors"); got != "1 0 {Name:DISPLAY1 Area:(0,0)-(1280,800) Work:(0,0)-(1280,800) Scale:3} {Dark:true HighContrast:false LessMotion:false}" {
+	if got := ask("monitors"); got != "1 0 {Name:DISPLAY1 Area:(0,0)-(1280,800) Work:(0,0)-(1280,800) Scale:3} "+
+		"{Dark:true HighContrast:false LessMotion:false}" {
 		t.Errorf("monitors: %s", got)
 	}
 	ask("show 0 800 300 380 260 %s", hex(red))

@@ -156,9 +156,14 @@ func exampleWindow(t *testing.T, s *xtest.Server, r image.Rectangle) example {
 func examplePanel(t *testing.T, s *xtest.Server, r image.Rectangle, bottom int) {
 	t.Helper()
 	e := exampleWindow(t, s, r)
-	e.setNumbers(e.id, e.atoms.strutPartial, xproto.AtomCardinal, 0, 0, 0, uint32(bottom), 0, 0, 0, 0, 0, 0, uint32(r.Min.X), uint32(r.Max.X-1))
+	e.setNumbers(e.id, e.atoms.strutPartial, xproto.AtomCardinal, 0, 0, 0, uint32(bottom), 0, 0, 0, 0, 0, 0,
+		uint32(r.Min.X), uint32(r.Max.X-1))
 	e.setNumbers(e.id, e.atoms.windowType, xproto.AtomAtom, uint32(e.atoms.dock))
 	must.Do(t, xproto.MapWindowChecked(e.conn, e.id).Check())
+}
+
+func (e example) setSettings(all map[string]any) {
+	e.setText(e.id, e.atoms.xsettings, e.atoms.xsettings, string(xsettings(all)))
 }
 
 // ownSettings makes the window the desktop's settings manager and announces it, as the

@@ -56,7 +56,8 @@ func ServeNotices(t testing.TB, c *dbus.Conn, can ...string) *Notices {
 // GetCapabilities, Notify and CloseNotification implement the service.
 func (n *Notices) GetCapabilities() ([]string, *dbus.Error) { return n.can, nil }
 
-func (n *Notices) Notify(app string, replaces uint32, icon, summary, body string, actions []string, hints map[string]dbus.Variant, expire int32) (uint32, *dbus.Error) {
+func (n *Notices) Notify(app string, replaces uint32, icon, summary, body string, actions []string,
+	hints map[string]dbus.Variant, expire int32) (uint32, *dbus.Error) {
 	n.mu.Lock()
 	id := replaces
 	if id == 0 {
