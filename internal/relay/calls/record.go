@@ -190,11 +190,16 @@ func (r *Record) merge(e call.Event) (news bool) {
 	if e.Number != "" && r.Number != "" && r.Number != e.Number {
 		r.Name, r.Via = "", ""
 	}
-	for at, said := range map[*string]string{&r.Number: e.Number, &r.Name: e.Name, &r.Line: e.Line, &r.Via: e.Via, &r.Queue: e.Queue} {
-		if said != "" && *at != said {
-			*at, news = said, true
+	replace := func(field *string, reported string) {
+		if reported != "" && *field != reported {
+			*field, news = reported, true
 		}
 	}
+	replace(&r.Number, e.Number)
+	replace(&r.Name, e.Name)
+	replace(&r.Line, e.Line)
+	replace(&r.Via, e.Via)
+	replace(&r.Queue, e.Queue)
 	return news
 }
 

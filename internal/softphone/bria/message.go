@@ -132,7 +132,14 @@ func (r *callReader) readTag(t tag, c *briaCall) {
 		r.field = &c.id
 	case r.inParticipant:
 		p := &c.parties[len(c.parties)-1]
-		r.field = map[string]*string{"number": &p.number, "displayname": &p.name, "state": &p.state}[t.name]
+		switch t.name {
+		case "number":
+			r.field = &p.number
+		case "displayname":
+			r.field = &p.name
+		case "state":
+			r.field = &p.state
+		}
 	}
 }
 

@@ -152,9 +152,7 @@ func parse(text []byte) (a answer, whole bool) {
 		end = end && body != ""
 	}
 	fields := map[string]*string{"Event": &a.event, "State": &a.state, "From": &a.from, "Id": &a.id, "Direction": &a.direction}
-	for body != "" {
-		line, rest, _ := strings.Cut(body, "\n")
-		body = rest
+	for line := range strings.Lines(body) {
 		name, value, _ := strings.Cut(line, ":")
 		if field := fields[name]; field != nil && *field == "" {
 			*field = strings.TrimSpace(value)

@@ -52,10 +52,10 @@ type Phone struct {
 	newest         wire.Snapshot // across all connections
 	saveMissed     MissedSaver
 	currentSession atomic.Pointer[session]
-	nextRelay      int      // index of the relay to start with
-	last           string   // address of the relay of the last session
-	endedCalls     []string // ended calls, newest last: relays report them for different lengths of time
-	recovering     bool     // the relays have lost their state and are recovering it from the exchange
+	nextRelay      int                    // index of the relay to start with
+	last           string                 // address of the relay of the last session
+	endedCalls     exchangelink.RecentIDs // relays report them for different lengths of time
+	recovering     bool                   // the relays have lost their state and are recovering it from the exchange
 	silence        time.Duration
 }
 
@@ -333,7 +333,7 @@ func (p *Phone) resetEpoch(on *session, subject string, epoch int64) {
 func (p *Phone) reportBegin(r *link.Reporter, before, s wire.Snapshot, c wire.Call) {
 	now := time.Now()
 	rang := s.RingEvent(c, now)
-	if _, known := r.Known(rang.ID); known || !before.Excludes(c.ID) || slices.Contains(p.endedCalls, rang.ID) {
+	if _, known := r.Known(rang.ID); known || !before.Excludes(c.ID) || p.endedCalls.Has(rang.ID) {
 		return
 	}
 	r.Report(rang)
@@ -346,8 +346,7 @@ func (p *Phone) reportBegin(r *link.Reporter, before, s wire.Snapshot, c wire.Ca
 // reportEnd reports the end of a known call.
 func (p *Phone) reportEnd(r *link.Reporter, e call.Event) {
 	if _, known := r.Known(e.ID); known {
-		p.endedCalls = append(p.endedCalls, e.ID)
-		p.endedCalls = p.endedCalls[max(0, len(p.endedCalls)-2*wire.MaxCalls):]
+		p.endedCalls.Add(e.ID)
 		e.StateSince = time.Time{} // it ends now
 		r.Report(e)
 	}

@@ -280,16 +280,17 @@ func (s *session) reportChannel(c *channel, all []*channel) {
 // and is no call by itself.
 func (s *session) handleCallEvent(kind, id string, d webhook.Document) {
 	t := s.infoOf(id)
-	for into, said := range map[*string]string{
-		&t.caller:     d.First("callerPhoneNumber", "callerNumber", "caller.phoneNumber", "caller.number"),
-		&t.called:     d.First("calleePhoneNumber", "calleeNumber", "callee.phoneNumber", "callee.number"),
-		&t.queue:      d.First("queue.commonName", "callQueue.commonName", "huntGroup.commonName", "queueName", "queue"),
-		&t.via:        d.First("transferrer.commonName", "transferredBy.commonName", "transferrer", "transferredBy"),
-		&t.callerName: d.First("callerAddressable.commonName", "caller.commonName", "callerCommonName", "callerName"),
-	} {
-		if len(said) <= maxID && (!isNumber(said) || into != &t.callerName) {
-			*into = cmp.Or(said, *into)
+	replace := func(field *string, said string) {
+		if len(said) <= maxID {
+			*field = cmp.Or(said, *field)
 		}
+	}
+	replace(&t.caller, d.First("callerPhoneNumber", "callerNumber", "caller.phoneNumber", "caller.number"))
+	replace(&t.called, d.First("calleePhoneNumber", "calleeNumber", "callee.phoneNumber", "callee.number"))
+	replace(&t.queue, d.First("queue.commonName", "callQueue.commonName", "huntGroup.commonName", "queueName", "queue"))
+	replace(&t.via, d.First("transferrer.commonName", "transferredBy.commonName", "transferrer", "transferredBy"))
+	if name := d.First("callerAddressable.commonName", "caller.commonName", "callerCommonName", "callerName"); !isNumber(name) {
+		replace(&t.callerName, name)
 	}
 	t.missed = t.missed || kind == "missedcallevent"
 	t.pendingEvent = kind
