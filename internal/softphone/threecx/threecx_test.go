@@ -28,17 +28,11 @@ type step struct {
 
 func TestStories(t *testing.T) {
 	colleague := part{status: "Ringing", number: "102", name: "Bram", call: 33}
-	dial := part{status: "Dialing", number: "0201234568", call: 34}
 	for _, tt := range []struct {
 		name  string
 		steps []step
 		want  []string
 	}{
-		{"answered and over", []step{{7, &ring}, {7, ring.as(up)}, {7, nil}},
-			[]string{rings, strings.Replace(rings, "ringing", "answered", 1), strings.Replace(rings, "ringing", "ended completed", 1)}},
-		{"not answered", []step{{7, &ring}, {7, nil}}, []string{rings, strings.Replace(rings, "ringing", "ended", 1)}},
-		{"our own call", []step{{8, &dial}, {8, dial.as(up)}, {8, nil}}, []string{
-			"ringing outgoing #34.8 0201234568 on 101", "answered outgoing #34.8 0201234568 on 101", "ended completed outgoing #34.8 0201234568 on 101"}},
 		{"passed on by a colleague, with consultation", []step{{7, &colleague}, {7, colleague.as(up)}, {7, ring.as(func(p *part) { up(p); p.referred, p.call = "102", 31 })}, {7, nil}}, []string{
 			"ringing incoming #33.7 102 (Bram) on 101", "answered incoming #33.7 102 (Bram) on 101",
 			"answered incoming #33.7 0612345678 (J. de Vries) via 102 on 0201234567", "ended completed incoming #33.7 0612345678 (J. de Vries) via 102 on 0201234567"}},

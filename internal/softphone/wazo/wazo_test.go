@@ -53,8 +53,6 @@ func TestStories(t *testing.T) {
 		{"the direction is known when it is answered", []simulate.WazoEvent{ring.as(unknown).event("call_created"), ring.as(up).event("call_answered")}, []string{strings.Replace(rings, "ringing", "answered", 1)}},
 		{"the direction is never known", []simulate.WazoEvent{ring.as(unknown).event("call_created"), ring.as(up).as(unknown).event("call_answered"), ring.event("call_ended")},
 			[]string{"answered unknown #1736065800.12 +31612345678 (J. de Vries) on 101", "ended completed unknown #1736065800.12 +31612345678 (J. de Vries) on 101"}},
-		{"a colleague calls", []simulate.WazoEvent{colleague.event("call_updated")},
-			[]string{"ringing incoming #1736065800.12 102 (Bram) on 101"}},
 		{"our own call", []simulate.WazoEvent{
 			dial.event("call_created"), dial.as(func(c *told) { c.status, c.peer, c.peerName = "Up", "0201234568", "Bakkerij Smit" }).event("call_answered"), dial.event("call_ended"),
 		}, []string{"ringing outgoing #1736065800.20 0201234568 on 101", "answered outgoing #1736065800.20 0201234568 (Bakkerij Smit) on 101", "ended completed outgoing #1736065800.20 0201234568 (Bakkerij Smit) on 101"}},
