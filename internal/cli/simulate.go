@@ -104,12 +104,8 @@ func (c *simulateCmd) scenario(e *env) (*simulate.Scenario, error) {
 
 // singleCall returns a scenario of one call. A number that means "none" is a withheld one.
 func (c *simulateCmd) singleCall() (*simulate.Scenario, error) {
-	rules, err := phone.NewRules(phone.Config{})
-	if err != nil {
-		return nil, err
-	}
 	one := simulate.Call{Number: strings.TrimSpace(c.Number), Name: c.Name, Line: c.Line}
-	if rules.Parse(one.Number, "").Kind == phone.Withheld {
+	if phone.DefaultRules().Parse(one.Number, "").Kind == phone.Withheld {
 		one.Number = ""
 	} else if !simulate.IsNumber(one.Number) {
 		return nil, usageError(text.OutputNoNumber)

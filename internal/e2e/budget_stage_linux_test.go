@@ -113,7 +113,7 @@ func (s *stage) person(long time.Duration) localhub.Record {
 func (s *stage) picture(p localhub.Record, number string, o engine.Outcome) *image.RGBA {
 	fonts.Lock()
 	defer fonts.Unlock()
-	rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(s.b)
+	rules := phone.DefaultRules()
 	c := engine.Card{Outcome: o, Number: rules.Parse(number, ""), OpenedIndex: -1, EarlierChoice: -1, RingsToday: 1,
 		ReportLevel: call.AllStates, Rang: time.Now()}
 	if o == engine.OutcomeFound {

@@ -10,7 +10,6 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/core/phone"
-	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
@@ -23,7 +22,7 @@ func callersCard(t testing.TB, c engine.Card, number, line string, look card.Loo
 	t.Helper()
 	fonts.Lock()
 	defer fonts.Unlock()
-	rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
+	rules := phone.DefaultRules()
 	c.Number, c.OpenedIndex, c.EarlierChoice, c.RingsToday, c.ReportLevel, c.Rang = rules.Parse(number, ""), -1, -1,
 		max(c.RingsToday, 1), call.AllStates, time.Now()
 	c.LineText, c.LineName = rules.Line(line)

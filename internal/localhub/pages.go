@@ -316,10 +316,9 @@ func (h *Hub) showFile(w http.ResponseWriter, r *http.Request, who User) error {
 		Name: legible(rec.Name()), Relation: legible(contact.GroupDigits(rec.RelationNumber)), Address: addressLines(rec.Address), Emails: rec.Emails, Others: linksOf(lang, others),
 		Producer: rec.Producer, Changed: rec.LastModifiedBy, BackOffice: h.backOffice(rec.RelationNumber),
 	}
-	if rules, err := phone.NewRules(phone.Config{}); err == nil {
-		for _, n := range rec.Numbers {
-			v.Phones = append(v.Phones, cmp.Or(rules.Parse(n, "").Display(), n))
-		}
+	rules := phone.DefaultRules()
+	for _, n := range rec.Numbers {
+		v.Phones = append(v.Phones, cmp.Or(rules.Parse(n, "").Display(), n))
 	}
 	return h.show(w, r, http.StatusOK, "file", cmp.Or(v.Name, lang.T(text.LocalhubFile)), who, v)
 }

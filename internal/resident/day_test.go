@@ -136,7 +136,7 @@ func playDay(t *testing.T, path string, calls int) {
 		}
 	}()
 	rec := recorder.New(store, func() {}, log)
-	rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
+	rules := phone.DefaultRules()
 	eng := engine.New(engine.Params{Rules: rules, Lookup: &slowHub{}, CheckLink: func(l string) (string, error) { return l, nil },
 		Browse: func(context.Context, string) error { return nil }, Record: rec.Enqueue, FullFor: time.Minute, AfterCall: 20 * time.Second,
 		SchemeLookup: "ask", Outgoing: "strip", AutoOpen: "never", Log: log})

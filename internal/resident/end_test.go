@@ -21,7 +21,7 @@ import (
 func TestLastCallIsKept(t *testing.T) {
 	store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
 	defer store.Close()
-	rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
+	rules := phone.DefaultRules()
 	log := slog.New(slog.DiscardHandler)
 	taken := 0
 	for range 100 {

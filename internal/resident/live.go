@@ -251,7 +251,7 @@ func (r *Resident) rules(s *settings.Settings) *phone.Rules {
 	rules, err := fromsettings.NumberRules(s)
 	if err != nil {
 		r.o.Log.Error("number rules", "why", err)
-		rules, _ = phone.NewRules(phone.Config{InternalDigits: 4}) // cannot fail
+		rules = phone.DefaultRules()
 	}
 	return rules
 }

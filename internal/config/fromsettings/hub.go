@@ -69,9 +69,6 @@ func Links(hubURL string) *hub.LinkChecker {
 func NumberRules(s *settings.Settings) (*phone.Rules, error) {
 	p := s.Phone
 	c := phone.Config{Region: p.Region, InternalDigits: p.InternalDigits, InternalPrefixes: p.InternalPrefixes, NeverLookup: p.NeverLookup}
-	if c.InternalDigits == 0 {
-		c.InternalDigits = -1 // there, 0 means the default
-	}
 	for _, l := range s.Lines {
 		c.Lines = append(c.Lines, phone.Line{Number: l.Number, Name: l.Name})
 	}

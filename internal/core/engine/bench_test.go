@@ -18,7 +18,7 @@ import (
 // benchmarkEngine runs an engine with a hub that answers at once.
 func benchmarkEngine(b testing.TB, found int) (*Engine, <-chan struct{}) {
 	b.Helper()
-	rules := must.Get(phone.NewRules(phone.Config{}))(b)
+	rules := phone.DefaultRules()
 	var people []contact.Contact
 	for i := range found {
 		people = append(people, contact.Contact{ID: strconv.Itoa(i), Initials: "A", FamilyName: "Naam" + strconv.Itoa(i), Link: "ok"})

@@ -335,7 +335,7 @@ func (w *world) show(id CardID) {
 
 func playStory(t *testing.T, auto bool, story []play) (wrong string, saw map[string]int) {
 	synctest.Test(t, func(t *testing.T) {
-		rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
+		rules := phone.DefaultRules()
 		w := &world{auto: auto, entries: map[call.ID]Entry{},
 			choices: choices{}, expected: map[string]int{}, unfolded: map[CardID]bool{}, saw: map[string]int{}}
 		w.choices["+31612345603"], w.choices["+31612345604"], w.choices["+31612345601"] = "+31612345603#1", "+31612345604#0", "somebody else"

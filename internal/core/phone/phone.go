@@ -30,11 +30,10 @@ const (
 // Line is one of our own numbers.
 type Line struct{ Number, Name string }
 
-// Config configures Rules. The zero value is the Netherlands with extensions
-// of up to four digits.
+// Config configures Rules.
 type Config struct {
 	Region           string   // two letters; "" is NL
-	InternalDigits   int      // longest extension without 0 or + in front; 0 is 4, less is none
+	InternalDigits   int      // longest extension without 0 or + in front; 0 is none
 	InternalPrefixes []string // numbers with these prefixes are extensions too
 	NeverLookup      []string // numbers never sent to the hub
 	Lines            []Line   // our own numbers
@@ -66,9 +65,7 @@ const lookupDigits = 9
 
 // NewRules checks and compiles a configuration. It fails for an unknown region.
 func NewRules(c Config) (*Rules, error) {
-	c.Region = cmp.Or(c.Region, "NL")
-	c.InternalDigits = cmp.Or(c.InternalDigits, 4)
-	c.Region = strings.ToUpper(c.Region)
+	c.Region = strings.ToUpper(cmp.Or(c.Region, "NL"))
 	r := &Rules{c: c, code: numbering.Code(c.Region), lines: map[string]Line{}, neverLookup: map[string]bool{}}
 	if r.code == 0 {
 		return nil, fmt.Errorf("phone.region: no such region %q", c.Region)
@@ -80,6 +77,13 @@ func NewRules(c Config) (*Rules, error) {
 		r.lines[r.parseAddress(address.Parse(l.Number)).Key()] = l
 	}
 	return r, nil
+}
+
+// DefaultRules returns the rules of an office without settings of its own: the
+// Netherlands with extensions of up to four digits.
+func DefaultRules() *Rules {
+	r, _ := NewRules(Config{InternalDigits: 4}) // cannot fail: the region exists
+	return r
 }
 
 // Parse parses a caller's number as sent by a softphone. displayName only serves to

@@ -163,7 +163,7 @@ func TestForms(t *testing.T) {
 
 // TestLengths: nine dialled digits are looked up, eight are not.
 func TestLengths(t *testing.T) {
-	r := must.Get(NewRules(Config{}))(t)
+	r := DefaultRules()
 	for raw, kind := range map[string]Kind{
 		"02012345": Short, "020123456": External, "0201234567": External, "31201234567": External, "0031201234567": External,
 		"12345678": Short, "123456789": External, "+4912345": Short, "+49123456": Short, "+491234567": External, "12345678901234567890": External,
@@ -205,7 +205,7 @@ func TestValidate(t *testing.T) {
 
 // TestSwitchedOff checks that settings without a number concern no call.
 func TestSwitchedOff(t *testing.T) {
-	off, err := NewRules(Config{InternalDigits: -1, InternalPrefixes: []string{""}, Lines: []Line{{Number: "anonymous", Name: "x"}}, NeverLookup: []string{""}})
+	off, err := NewRules(Config{InternalPrefixes: []string{""}, Lines: []Line{{Number: "anonymous", Name: "x"}}, NeverLookup: []string{""}})
 	must.Do(t, err)
 	if n := off.Parse("101", ""); n.Kind != Short {
 		t.Errorf("without extensions: %+v", n)

@@ -146,7 +146,7 @@ func TestLookupRights(t *testing.T) {
 // answered once it has; if it does not arrive, the request is soon refused, and
 // the hub is not blamed.
 func TestAskedEarly(t *testing.T) {
-	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
+	rules := phone.DefaultRules()
 	for number, want := range map[string]contact.Failure{"0698760011": "", "0698760012": contact.NeverRang} {
 		synctest.Test(t, func(t *testing.T) {
 			l := newLookups(Config{Folder: &setup.Folder{}, Rules: rules, Office: Office{Hub: found{}}, Log: slog.New(slog.DiscardHandler)}, func(wire.User) bool { return true }, func() {})
@@ -174,7 +174,7 @@ func (found) Lookup(context.Context, string) ([]contact.Contact, error) {
 // TestAheadOnce: looking up a call's number ahead takes one slot, however many
 // phones the call is reported for.
 func TestAheadOnce(t *testing.T) {
-	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
+	rules := phone.DefaultRules()
 	h := slow{make(chan string, lookupsAtOnce), make(chan struct{})}
 	l := newLookups(Config{Folder: &setup.Folder{}, Rules: rules, Office: Office{Hub: h}}, nil, func() {})
 	for range 10 {
@@ -193,7 +193,7 @@ func TestAheadOnce(t *testing.T) {
 // TestAheadFlood: however many callers an exchange reports, only some are looked up ahead,
 // and there is room left for users' lookups.
 func TestAheadFlood(t *testing.T) {
-	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
+	rules := phone.DefaultRules()
 	synctest.Test(t, func(t *testing.T) {
 		h := slow{make(chan string, 2*lookupsAtOnce), make(chan struct{})}
 		l := newLookups(Config{Folder: &setup.Folder{}, Rules: rules, Office: Office{Hub: h}}, nil, func() {})

@@ -54,7 +54,7 @@ func start(t *testing.T, change ...func(*Config)) *office {
 	must.Do(t, setup.Create(dir, must.Get(credentials.New("kantoor"))(t), setup.Settings{Name: "r1", Host: "127.0.0.1", Admin: "127.0.0.1:0", PublicHosts: []string{"127.0.0.1"}}))
 	folder := must.Get(setup.Load(dir))(t)
 	secrets := must.Get(setup.LoadWebhookSecrets(dir))(t)
-	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
+	rules := phone.DefaultRules()
 	c := Config{Folder: folder, Rules: rules, Log: slog.New(slog.DiscardHandler)}
 	for _, f := range change {
 		f(&c)

@@ -309,7 +309,7 @@ func TestDeaf(t *testing.T) {
 // TestTable: the table determines which users a call is for. A call that rings at somebody
 // unknown to the relay is not for the others in the queue.
 func TestTable(t *testing.T) {
-	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
+	rules := phone.DefaultRules()
 	bob := Entry{User: "bob", Extensions: []string{"102", "Balie"}, Numbers: []string{"+31201234501"}, Queues: []string{"Schade"}}
 	left := Entry{User: "dirk", Extensions: []string{"101"}, Removed: time.Now()}
 	carla := Entry{User: "carla", Queues: []string{"Nieuw", "schade "}}

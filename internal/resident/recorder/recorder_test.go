@@ -184,7 +184,7 @@ func TestEndOnASlowDisk(t *testing.T) {
 // off, and opening it while the phone rang does not.
 func TestRecorderTicksOff(t *testing.T) {
 	store := open(t)
-	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
+	rules := phone.DefaultRules()
 	rec := New(store, func() {}, slog.New(slog.DiscardHandler))
 	now := time.Now()
 	e := engine.Entry{Call: 1, Source: call.Source{ReportLevel: call.AllStates}, ContactIndex: -1,
@@ -246,7 +246,7 @@ func TestRecorderTicksOff(t *testing.T) {
 
 // TestEntry checks what is kept about a caller and what is not.
 func TestEntry(t *testing.T) {
-	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
+	rules := phone.DefaultRules()
 	k := contact.Contact{ID: "c1", Initials: "J.", FamilyName: "Vries", Link: "https://hub.example/c1"}
 	denied := func(e *engine.Entry) {
 		e.Card.Contacts, e.Card.LinkOK, e.ContactIndex, e.Card.RemovedCount, e.Card.LastRemoved = nil, nil, -1, 1, k

@@ -371,9 +371,7 @@ func TestMigratesTheFirstVersion(t *testing.T) {
 // of a number counts as a name: with KeepNumbers no file contains
 // it, neither for new calls nor for those stored with names before.
 func TestNamesInPlaceOfNumbers(t *testing.T) {
-	rules, err := phone.NewRules(phone.Config{InternalDigits: 4})
-	must.Do(t, err)
-	n := rules.Parse("sip:jan.kanarie@pbx.example", "")
+	n := phone.DefaultRules().Parse("sip:jan.kanarie@pbx.example", "")
 	if n.Kind != phone.NoNumber || n.Key() == nameMark {
 		t.Fatalf("%+v", n)
 	}

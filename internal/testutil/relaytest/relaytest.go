@@ -39,7 +39,7 @@ func Start(t testing.TB, hub server.Hub) *Relay {
 	must.Do(t, setup.Create(dir, keys, setup.Settings{Name: "r1", Host: "127.0.0.1", PublicHosts: []string{"127.0.0.1"}, Journal: setup.Journal{Days: 2}}))
 	f := must.Get(setup.Load(dir))(t)
 	secrets := must.Get(setup.LoadWebhookSecrets(dir))(t)
-	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
+	rules := phone.DefaultRules()
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan server.Ready, 1), make(chan error, 1)
 	go func() {

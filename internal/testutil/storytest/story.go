@@ -99,7 +99,7 @@ func Want(t testing.TB, scenario *simulate.Scenario, protocol string) []string {
 		}
 		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%d over %s", c.id, why)))
 	}
-	numbers := rules(t)
+	numbers := phone.DefaultRules()
 	for _, step := range scenario.Steps {
 		b, c := callerOf(numbers, step.Call), now[step.Name]
 		if step.Verb != simulate.Ring && c == nil {
@@ -139,12 +139,6 @@ func Want(t testing.TB, scenario *simulate.Scenario, protocol string) []string {
 		}
 	}
 	return lines
-}
-
-// rules returns the rules for the numbers of the scenarios.
-func rules(t testing.TB) *phone.Rules {
-	t.Helper()
-	return must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
 }
 
 // words describes a caller as the protocol reports it.
@@ -199,7 +193,7 @@ type Tracked struct {
 // New returns a Tracked whose clock stands still until Set is called.
 func New(t testing.TB) *Tracked {
 	t.Helper()
-	return &Tracked{tracker: call.NewTracker(), rules: rules(t), now: start, news: make(chan struct{})}
+	return &Tracked{tracker: call.NewTracker(), rules: phone.DefaultRules(), now: start, news: make(chan struct{})}
 }
 
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)

@@ -57,8 +57,7 @@ func (o *office) Lookup(ctx context.Context, n string) ([]contact.Contact, error
 }
 
 func openOffice(t *testing.T, seed uint64) *office {
-	rules, err := phone.NewRules(phone.Config{Region: "NL"})
-	must.Do(t, err)
+	rules := phone.DefaultRules()
 	o := &office{t: t, r: rand.New(rand.NewPCG(seed, 1)), d: newDesktop(), under: -1,
 		source: call.Source{Kind: call.KindWebSocket, Conn: "1", ReportLevel: call.AllStates}}
 	// A quarter of the size is enough for aiming, and fast to paint.
@@ -77,9 +76,7 @@ func openOffice(t *testing.T, seed uint64) *office {
 			o.mu.Unlock()
 			return nil
 		}})
-	if o.cs, err = New(Config{Language: "nl", Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}, o.e, o.d); err != nil {
-		t.Fatal(err)
-	}
+	o.cs = must.Get(New(Config{Language: "nl", Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}, o.e, o.d))(t)
 	return o
 }
 

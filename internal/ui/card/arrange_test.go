@@ -209,7 +209,7 @@ func TestNothingThatLivesMoves(t *testing.T) {
 	if os.Getenv("SOAK") != "" {
 		days = 10_000
 	}
-	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
+	rules := phone.DefaultRules()
 	play := func(t *testing.T, seed int) (saw map[string]int) {
 		synctest.Test(t, func(t *testing.T) {
 			d := &day{r: rand.New(rand.NewPCG(uint64(seed), 7)), saw: map[string]int{}}
