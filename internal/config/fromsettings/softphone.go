@@ -66,7 +66,7 @@ func Account(dirs profile.Dirs, kindOfStore string, s settings.Softphone) (excha
 		if err != nil {
 			return a, err
 		}
-		a.Secret, a.Net.Proxy = linkSecret(store, ref), exchangeProxy(dirs, s.Address)
+		a.Secret, a.Net.Proxy = linkSecret(store, ref), ExchangeProxy(dirs, s.Address)
 		a.StoreSecret = func(ctx context.Context, value string) error { return store.Set(ctx, ref, value) }
 	}
 	return a, nil
@@ -97,9 +97,9 @@ func linkSecret(store secret.Store, ref secret.Ref) func(context.Context) (strin
 	}
 }
 
-// exchangeProxy chooses the proxy for an exchange like the hub client does for the hub, by the
+// ExchangeProxy chooses the proxy for an exchange like the hub client does for the hub, by the
 // setting at the time of connecting: the link need not restart when it changes.
-func exchangeProxy(dirs profile.Dirs, address string) func(*http.Request) (*url.URL, error) {
+func ExchangeProxy(dirs profile.Dirs, address string) func(*http.Request) (*url.URL, error) {
 	var (
 		mu      sync.Mutex
 		setting string // for which choose was made, "" before the first

@@ -24,8 +24,11 @@ import (
 	"wiebelt/internal/relay/server"
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/voipgrid"
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 	"wiebelt/internal/text"
 )
 
@@ -234,6 +237,25 @@ func TestWebhook(t *testing.T) {
 	}
 	taken(client.Post(address+"/voipgrid", "application/json", strings.NewReader(`{"version":"v3","calls":[]}`)))
 	o.ends(exitFailed, []string{"doctor"}, "fail  exchange", "perhaps of another version")
+}
+
+// TestRegisterByProxy: a provider's portal is reached by the office's proxy, like an exchange.
+func TestRegisterByProxy(t *testing.T) {
+	o := newOffice(t)
+	proxy := nettest.StartProxy(t, nettest.Listen(t), "", nettest.Connect("HTTP/1.1 407 x\r\n\r\n"))
+	dirs := must.Get(profile.Find(o.dir))(t)
+	must.Do(t, os.WriteFile(settings.Path(dirs), []byte("[hub]\nproxy = \"http://"+proxy.Address+"\"\n"), 0o600))
+	const portal, user = "https://portal.example", "beheer@kantoor.example"
+	login := text.LinkTrouble(text.English, string(link.CauseProxyLogin))
+	if code, out, errOut := o.typing("canary-1", "exchange", "register", "--portal", portal, "--user", user); code != exitFailed || !strings.Contains(errOut, login) {
+		t.Errorf("register: exit %d: %s%s", code, out, errOut)
+	}
+	must.Do(t, registration{o.dir}.Save(voipgrid.Registration{Portal: portal, User: user, Token: "canary-1", ID: "1"}))
+	o.ends(exitFailed, []string{"exchange", "unregister"}, login)
+	o.run()
+	o.until(func(s server.Status) bool {
+		return len(s.Links) == 1 && s.Links[0].Cause == string(link.CauseProxyLogin)
+	})
 }
 
 // TestRegister: the relay registers its address with a provider, notices and reports when

@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/relay/links"
 	"wiebelt/internal/relay/setup"
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/softphone/voipgrid"
@@ -54,13 +56,22 @@ func (f registration) Target(r voipgrid.Registration) (string, error) {
 	return r.Relay + "/in/" + secrets.Current + "/" + registry.VoIPGRID, err
 }
 
+// portalNetwork returns how a provider's portal is reached: by the office's proxy, as
+// exchanges are.
+func portalNetwork(dirs profile.Dirs, portal string) exchangelink.Options {
+	return exchangelink.Options{Proxy: fromsettings.ExchangeProxy(dirs, portal)}
+}
+
 // link maintains the registration; nil if there is none.
-func (f registration) link() []links.Link {
+func (f registration) link(dirs profile.Dirs) []links.Link {
 	r, err := f.Load()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return []links.Link{{Name: registrationLink, Kind: registry.VoIPGRID, Identity: r, Open: func(func(string) bool) (link.Phone, error) { return voipgrid.New(f) }}}
+	open := func(func(string) bool) (link.Phone, error) {
+		return voipgrid.New(f, portalNetwork(dirs, r.Portal))
+	}
+	return []links.Link{{Name: registrationLink, Kind: registry.VoIPGRID, Identity: r, Open: open}}
 }
 
 type exchangeRegisterCmd struct {
@@ -80,6 +91,10 @@ func (c *exchangeRegisterCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	dirs, err := profile.Find(e.data)
+	if err != nil {
+		return err
+	}
 	if c.Relay == "" {
 		c.Relay = address(f.Settings)
 	}
@@ -90,7 +105,7 @@ func (c *exchangeRegisterCmd) Run(e *env) error {
 	r := voipgrid.Registration{Portal: c.Portal, User: c.User, Token: token, Relay: c.Relay}
 	target, err := file.Target(r)
 	if err == nil {
-		r, err = r.Register(ctx, target)
+		r, err = r.Register(ctx, portalNetwork(dirs, r.Portal), target)
 	}
 	if err == nil {
 		err = file.Save(r)
@@ -99,7 +114,7 @@ func (c *exchangeRegisterCmd) Run(e *env) error {
 		return e.linkErrorText(err)
 	}
 	if none == nil && before.ID != r.ID {
-		_ = before.Remove(ctx) // may be at another portal, or gone
+		_ = before.Remove(ctx, portalNetwork(dirs, before.Portal)) // may be at another portal, or gone
 	}
 	e.printText(text.RelayRegistered, c.Relay)
 	return nil
@@ -110,6 +125,10 @@ type exchangeUnregisterCmd struct{}
 // Run removes the registration.
 func (exchangeUnregisterCmd) Run(e *env) error {
 	if _, err := e.folder(); err != nil {
+		return err
+	}
+	dirs, err := profile.Find(e.data)
+	if err != nil {
 		return err
 	}
 	file := registration{e.data}
@@ -124,7 +143,7 @@ func (exchangeUnregisterCmd) Run(e *env) error {
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, requestTimeout)
 	defer cancel()
-	if err := r.Remove(ctx); err != nil {
+	if err := r.Remove(ctx, portalNetwork(dirs, r.Portal)); err != nil {
 		return errors.Join(e.linkErrorText(err), file.Save(r))
 	}
 	e.printText(text.RelayUnregistered)

@@ -216,7 +216,7 @@ func (o *follower) links(ctx context.Context, s *settings.Settings) (all []links
 		}
 		all = append(all, l)
 	}
-	return append(all, registration{o.env.data}.link()...)
+	return append(all, registration{o.env.data}.link(o.dirs)...)
 }
 
 // openPhone creates the phone of a link to an exchange.

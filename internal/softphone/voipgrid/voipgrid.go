@@ -45,9 +45,9 @@ type portal struct {
 	header http.Header
 }
 
-func (r Registration) open() (p portal, err error) {
+func (r Registration) open(net exchangelink.Options) (p portal, err error) {
 	p.header = http.Header{"Authorization": {"Token " + r.User + ":" + r.Token}}
-	p.Server, err = exchangelink.New(r.Portal, exchangelink.Options{})
+	p.Server, err = exchangelink.New(r.Portal, net)
 	return p, err
 }
 
@@ -71,8 +71,8 @@ func (p portal) statusError(status int) error {
 }
 
 // Register registers a target, and returns the resulting registration.
-func (r Registration) Register(ctx context.Context, target string) (Registration, error) {
-	p, err := r.open()
+func (r Registration) Register(ctx context.Context, net exchangelink.Options, target string) (Registration, error) {
+	p, err := r.open(net)
 	if err != nil {
 		return r, err
 	}
@@ -99,8 +99,8 @@ func (r Registration) Register(ctx context.Context, target string) (Registration
 }
 
 // Remove removes the registration. One that is already gone is no error.
-func (r Registration) Remove(ctx context.Context) error {
-	p, err := r.open()
+func (r Registration) Remove(ctx context.Context, net exchangelink.Options) error {
+	p, err := r.open(net)
 	if err != nil || r.ID == "" {
 		return err
 	}
@@ -139,6 +139,7 @@ type Store interface {
 
 type phone struct {
 	store Store
+	net   exchangelink.Options
 	host  string
 }
 
@@ -148,16 +149,16 @@ const checkEvery = 5 * time.Minute
 // New returns a phone for link.Run: it is connected as long as the provider sends
 // its messages to the relay, and reports no calls. It fails with link.ErrReplaced if
 // they go to somebody else.
-func New(s Store) (link.Phone, error) {
+func New(s Store, net exchangelink.Options) (link.Phone, error) {
 	r, err := s.Load()
 	if err != nil {
 		return nil, err
 	}
-	p, err := r.open()
+	p, err := r.open(net)
 	if err != nil {
 		return nil, err
 	}
-	return &phone{s, p.Host()}, nil
+	return &phone{s, net, p.Host()}, nil
 }
 
 // Traits implements link.Phone.
@@ -184,7 +185,7 @@ func (p *phone) checkTarget(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	at, err := r.open()
+	at, err := r.open(p.net)
 	if err != nil {
 		return err
 	}
@@ -201,7 +202,7 @@ func (p *phone) checkTarget(ctx context.Context) error {
 	if err != nil || target == r.Target && (here || !can) {
 		return err
 	}
-	next, err := r.Register(ctx, target)
+	next, err := r.Register(ctx, p.net, target)
 	if err != nil {
 		return err
 	}
@@ -209,7 +210,7 @@ func (p *phone) checkTarget(ctx context.Context) error {
 		return err
 	}
 	if r.ID != next.ID && here {
-		_ = r.Remove(ctx) // failing is harmless: the relay answers there that nothing exists
+		_ = r.Remove(ctx, p.net) // failing is harmless: the relay answers there that nothing exists
 	}
 	return nil
 }

@@ -7,12 +7,15 @@ import (
 	"testing"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { linktest.Main(m) }
+
+var direct exchangelink.Options
 
 // kept has a registration, and the secret in the relay's address.
 type kept struct {
@@ -44,7 +47,7 @@ func targets(p *linktest.Portal) (all []string) {
 // once runs the link until a check fails.
 func once(t *testing.T, k *kept) error {
 	t.Helper()
-	p := must.Get(New(k))(t)
+	p := must.Get(New(k, direct))(t)
 	return link.RunOnce(t.Context(), link.Config{Receive: func(call.Event) error { return nil }}, p)
 }
 
@@ -61,7 +64,7 @@ func TestRegistration(t *testing.T) {
 		}
 	}
 	const a, b = "https://relay.example:8443/in/a/voipgrid", "https://relay.example:8443/in/b/voipgrid"
-	r, err := k.Register(t.Context(), a)
+	r, err := k.Register(t.Context(), direct, a)
 	if err != nil || r.ID != "1" {
 		t.Fatal(r.ID, err)
 	}
@@ -69,7 +72,7 @@ func TestRegistration(t *testing.T) {
 	for range 2 {
 		must.Do(t, look())
 	}
-	linktest.Run(t, must.Get(New(k))(t)).Connected().Stop()
+	linktest.Run(t, must.Get(New(k, direct))(t)).Connected().Stop()
 	if is("registered", a); k.ID != "1" {
 		t.Errorf("registered anew as %s", k.ID)
 	}
@@ -93,14 +96,14 @@ func TestRegistration(t *testing.T) {
 		t.Errorf("a portal that does not tell: %v", err)
 	}
 	is("not told", "https://crm.example/calls")
-	if r, err := k.Register(t.Context(), a); err != nil || r.ID == "" || r.Remove(t.Context()) != nil {
+	if r, err := k.Register(t.Context(), direct, a); err != nil || r.ID == "" || r.Remove(t.Context(), direct) != nil {
 		t.Errorf("a portal that tells what it has made: %q, %v", r.ID, err)
 	}
-	if err := k.Remove(t.Context()); err != nil { // it is already gone
+	if err := k.Remove(t.Context(), direct); err != nil { // it is already gone
 		t.Error(err)
 	}
 	p.With(func() { p.Silent = false; clear(p.Targets) })
-	if err := look(); err != nil || k.Remove(t.Context()) != nil {
+	if err := look(); err != nil || k.Remove(t.Context(), direct) != nil {
 		t.Error(err)
 	}
 	is("taken back")
@@ -112,13 +115,13 @@ func TestTrouble(t *testing.T) {
 	p, k := portalOf(t)
 	for status, cause := range map[int]link.Cause{401: link.CauseDenied, 403: link.CauseRights, 503: link.CauseUnavailable, 418: link.CauseUnexpected} {
 		p.With(func() { p.Intercept = linktest.Status("/", status) })
-		if err := k.Remove(t.Context()); err != nil {
+		if err := k.Remove(t.Context(), direct); err != nil {
 			t.Errorf("nothing is taken back: %v", err)
 		}
 		one := k.Registration
 		one.ID = "1"
-		_, registering := k.Register(t.Context(), "https://relay.example/in/a/voipgrid")
-		for _, err := range []error{once(t, k), registering, one.Remove(t.Context())} {
+		_, registering := k.Register(t.Context(), direct, "https://relay.example/in/a/voipgrid")
+		for _, err := range []error{once(t, k), registering, one.Remove(t.Context(), direct)} {
 			if link.CauseOf(err) != cause {
 				t.Errorf("%d: %v", status, err)
 			}
@@ -136,7 +139,7 @@ func TestTrouble(t *testing.T) {
 	})
 	for silent, id := range map[bool]string{false: "7", true: ""} {
 		p.With(func() { p.Silent = silent })
-		if r, err := k.Register(t.Context(), "https://relay.example:8443/in/a/voipgrid"); err != nil || r.ID != id {
+		if r, err := k.Register(t.Context(), direct, "https://relay.example:8443/in/a/voipgrid"); err != nil || r.ID != id {
 			t.Errorf("an empty answer: %q, %v", r.ID, err)
 		}
 	}
