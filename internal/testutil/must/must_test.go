@@ -53,13 +53,3 @@ func TestPatience(t *testing.T) {
 		}
 	}
 }
-
-func TestUntil(t *testing.T) {
-	c := make(chan int, 3)
-	c <- 1
-	c <- 2
-	c <- 3
-	if got := Until(t, c, "two", func(n int) bool { return n == 2 }); got != 2 || len(c) != 1 {
-		t.Errorf("%d, and %d left", got, len(c))
-	}
-}
