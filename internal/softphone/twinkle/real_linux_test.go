@@ -16,23 +16,25 @@ import (
 	"wiebelt/internal/testutil/phonetest"
 )
 
-// TestRealTwinkle checks what the real Twinkle passes to a program, call by call.
+// TestRealTwinkle checks what the real Twinkle passes to a program, with its arguments, call
+// by call.
 func TestRealTwinkle(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "script")
 	// Each run writes its own file, atomically.
-	must.Do(t, os.WriteFile(script, []byte("#!/bin/sh\nf=$(mktemp "+dir+"/run.XXXXXXXX.part)\nenv -0 >$f\nmv $f ${f%.part}\n"), 0o700))
+	must.Do(t, os.WriteFile(script, []byte("#!/bin/sh\nf=$(mktemp "+dir+"/run.XXXXXXXX.part)\nARGUMENTS=\"$*\" env -0 >$f\nmv $f ${f%.part}\n"), 0o700))
 	watch := must.Get(fsnotify.NewWatcher())(t)
 	defer watch.Close()
 	must.Do(t, watch.Add(dir))
-	phone := phonetest.StartTwinkle(t, script)
+	const arguments = "ring --twinkle --profile /tmp/profile"
+	phone := phonetest.StartTwinkle(t, script+" "+arguments)
 	for _, c := range []struct {
 		name     string
 		scenario phonetest.Scenario
 		want     []string
 	}{
-		{"given up", phonetest.Scenario{Number: "+31612345678", Name: `Zoë "de" Vries`, Ring: 200 * time.Millisecond},
-			[]string{`ended sip:+31612345678@127.0.0.1:5060 Zoë "de" Vries `, `ringing sip:+31612345678@127.0.0.1:5060 Zoë "de" Vries `}},
+		{"given up", phonetest.Scenario{Number: "+31612345678", Name: `Zoë "de" d'Évora`, Ring: 200 * time.Millisecond},
+			[]string{`ended sip:+31612345678@127.0.0.1:5060 Zoë "de" d'Évora `, `ringing sip:+31612345678@127.0.0.1:5060 Zoë "de" d'Évora `}},
 		{"a tel: address", phonetest.Scenario{From: "<tel:+31-6-1234-5678;ext=12>", Ring: 200 * time.Millisecond},
 			[]string{"ended tel:+31-6-1234-5678;ext=12  ", "ringing tel:+31-6-1234-5678;ext=12  "}},
 		{"withheld", phonetest.Scenario{Number: "0612345678", Withheld: true, Ring: 200 * time.Millisecond},
@@ -46,8 +48,8 @@ func TestRealTwinkle(t *testing.T) {
 		var got, ids []string
 		for _, run := range runs(t, watch, len(c.want)) {
 			e, ok, err := twinkle.Read(run)
-			if err != nil || !ok {
-				t.Errorf("%s: %v %v", c.name, ok, err)
+			if err != nil || !ok || run("ARGUMENTS") != arguments {
+				t.Errorf("%s: %v %v, with %q", c.name, ok, err, run("ARGUMENTS"))
 			}
 			got = append(got, fmt.Sprintf("%v %s %s %v", e.State, e.Number, e.Name, e.Reason))
 			ids = append(ids, e.ID)

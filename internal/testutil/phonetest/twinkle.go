@@ -16,7 +16,6 @@ type Twinkle struct {
 	dir     string
 	process *process
 	keys    io.WriteCloser
-	rings   func() bool // reports whether the latest call rings
 }
 
 // StartTwinkle starts the phone, which ends with the test. It runs program, with its
@@ -59,43 +58,22 @@ func (w *Twinkle) until(t testing.TB, is func() bool) {
 	must.Do(t, w.process.until(is))
 }
 
-// Press types a command, such as "answer", "reject" or "bye".
-func (w *Twinkle) Press(t testing.TB, command string) {
-	t.Helper()
-	if _, err := io.WriteString(w.keys, command+"\n"); err != nil {
-		t.Error(err)
-	}
-}
-
 // Call places a call, answers or refuses it as the scenario says, and waits
 // until it is over.
 func (w *Twinkle) Call(t testing.TB, s Scenario) {
 	t.Helper()
-	r := w.Place(t, s)
+	rings := w.process.says("ncoming call")
+	r := s.call(t, "127.0.0.1:5064", "103", "nsenter", "-t", fmt.Sprint(w.process.cmd.Process.Pid), "-U", "-n", "--preserve-credentials")
 	if s.Answer || s.Reject {
-		w.Rings(t)
+		w.until(t, rings)
+		command := "reject\n"
 		if s.Answer {
-			w.Press(t, "answer")
-		} else {
-			w.Press(t, "reject")
+			command = "answer\n"
 		}
+		must.Get(io.WriteString(w.keys, command))(t)
 	}
 	r.Wait()
 	if t.Failed() {
 		t.Log(w.process.out.String())
 	}
-}
-
-// Place places a call and returns at once. The caller's program ends with the test. A scenario
-// that is answered or refused needs a call of Press.
-func (w *Twinkle) Place(t testing.TB, s Scenario) *Running {
-	t.Helper()
-	w.rings = w.process.says("ncoming call")
-	return s.call(t, "127.0.0.1:5064", "103", "nsenter", "-t", fmt.Sprint(w.process.cmd.Process.Pid), "-U", "-n", "--preserve-credentials")
-}
-
-// Rings waits until the phone reports the latest call; it has then run its program for it.
-func (w *Twinkle) Rings(t testing.TB) {
-	t.Helper()
-	w.until(t, w.rings)
 }
