@@ -13,7 +13,6 @@ import (
 	"github.com/jezek/xgb/xproto"
 
 	"wiebelt/internal/doctor"
-	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/winetest"
 )
@@ -57,18 +56,6 @@ func foundOnScreen(img *image.RGBA) bool {
 	return has(img, b.Max.X-16-380+2, b.Max.Y-16-100, 0x0B, 0x6B, 0xCB) && has(img, b.Max.X-16-380+60, b.Max.Y-16-54, 0x0B, 0x6B, 0xCB)
 }
 
-// TestWindowsDay: tray and card appear, Notepad receives every key through eight calls,
-// and calls handed over by command open no window.
-func TestWindowsDay(t *testing.T) {
-	t.Parallel()
-	dir := windowsPrograms(t)
-	p, o := wineOffice(t, dir)
-	o.startsUnderWine(p, dir)
-	trayUnderWine(t, o)
-	keysUnderWine(t, p, o)
-	commandsUnderWine(t, p, o, dir)
-}
-
 // trayUnderWine checks the tray, which wine shows as a window if the desktop has none: the
 // icon is there, in its colour.
 func trayUnderWine(t *testing.T, o *office) {
@@ -100,46 +87,11 @@ func trayUnderWine(t *testing.T, o *office) {
 	})
 }
 
-func keysUnderWine(t *testing.T, p *winetest.Prefix, o *office) {
-	t.Helper()
-	file := filepath.Join(p.Dir, "drive_c", "keys.txt")
-	must.Do(t, os.WriteFile(file, nil, 0o600))
-	p.Start("notepad", `C:\keys.txt`)
-	id := o.FindWindow("keys")
-	var got []byte
-	o.Until("Notepad takes keys", func() bool {
-		o.Run("xdotool", "windowfocus", id) // again: a window of wine's that opens late takes the focus
-		o.Key("x", "ctrl+s")
-		got, _ = os.ReadFile(file)
-		return len(got) > 0
-	})
-	phone, text := dial(o), ""
-	for i := range 8 {
-		c := simulate.Call{ID: fmt.Sprint(i), Number: "+31698760011"}
-		must.Do(t, phone.Ring(t.Context(), c))
-		part := fmt.Sprintf("call%02dabcdefgh", i)
-		o.Type(part, 8)
-		text += part
-		o.Until("the card of the caller", func() bool { return foundOnScreen(o.Screenshot()) })
-		must.Do(t, phone.End(t.Context(), c, "missed"))
-		o.Until("no card", func() bool { return !foundOnScreen(o.Screenshot()) })
-	}
-	o.Until("Notepad saves every key", func() bool {
-		o.Key("ctrl+s")
-		got, _ = os.ReadFile(file)
-		return strings.TrimLeft(string(got), "x") == text
-	}, func() []any { return []any{string(got)} })
-}
-
 // commandsUnderWine hands over ten calls like softphones do, and records every window
-// that opens meanwhile. They are one call, with one card.
+// that opens meanwhile. They are one call, whose card is on screen.
 func commandsUnderWine(t *testing.T, p *winetest.Prefix, o *office, dir string) {
 	t.Helper()
 	ring := winPath(filepath.Join(dir, "wiebelt-ringw.exe")) + " --profile " + wineProfile + " -- 0698760011"
-	if _, code := p.Run("cmd", "/c", ring); code != 0 {
-		t.Fatalf("ring: exit %d", code)
-	}
-	o.Until("the card of the caller", func() bool { return foundOnScreen(o.Screenshot()) })
 	opened := watchWindows(t, o)
 	// "start" is how a program without a console starts others: one that needs a
 	// console gets a window.
@@ -284,7 +236,8 @@ func difference(a, b string) string {
 // TestWindowsPrograms: configured on Windows, a lookup prints its result and returns its
 // code, and messages are delivered; the doctor checks the store for secrets, the access
 // rights and MicroSIP; a call handed over while nothing runs starts the resident, and its
-// card is on the screen, a click on which opens the contact.
+// card is on the screen, a click on which opens the contact. The tray's icon is there, and
+// calls handed over by command open no window.
 func TestWindowsPrograms(t *testing.T) {
 	t.Parallel()
 	dir := windowsPrograms(t)
@@ -337,14 +290,17 @@ func TestWindowsPrograms(t *testing.T) {
 	}
 	ring(0, "--", "0698760011")
 	o.Until("the card of the caller", func() bool { return foundOnScreen(o.Screenshot()) })
+	button := o.Screenshot().Rect.Max.Sub(image.Pt(16+380-60, 16+54))
+	o.Move(button.X, button.Y)
 	meant()
-	corner := o.Screenshot().Rect.Max
-	o.Click(corner.X-16-380+60, corner.Y-16-54, 1)
+	o.Click(button.X, button.Y, 1)
 	o.Until("the contact is opened", func() bool { return len(opened(notes)) == 1 })
 	if got, want := opened(notes)[0], o.hub.HubURL()+"/contacts/viewcontact/c-vries"; got != want {
 		t.Errorf("opened %q, want %q", got, want)
 	}
 	expect(map[string]string{"resident": "ok", "tray": "ok", "version": "ok", "listener": "ok", "scheme": "ok", "autostart": "ok", "microsip": "off", "log": "ok", "history": "ok"})
+	trayUnderWine(t, o)
+	commandsUnderWine(t, p, o, dir)
 }
 
 func has(img *image.RGBA, x, y int, r, g, b uint8) bool {
