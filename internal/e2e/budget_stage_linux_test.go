@@ -16,15 +16,12 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/engine"
-	"wiebelt/internal/core/phone"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
-	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
 
@@ -111,15 +108,11 @@ func (s *stage) person(long time.Duration) localhub.Record {
 
 // picture returns the expected picture of a card.
 func (s *stage) picture(p localhub.Record, number string, o engine.Outcome) *image.RGBA {
-	fonts.Lock()
-	defer fonts.Unlock()
-	rules := phone.DefaultRules()
-	c := engine.Card{Outcome: o, Number: rules.Parse(number, ""), OpenedIndex: -1, EarlierChoice: -1, RingsToday: 1,
-		ReportLevel: call.AllStates, Rang: time.Now()}
+	c := engine.Card{Outcome: o}
 	if o == engine.OutcomeFound {
-		c.Contacts, c.LinkOK = []contact.Contact{p.Contact}, []bool{true}
+		c.Contacts = []contact.Contact{p.Contact}
 	}
-	return card.Picture(c, card.Look{Language: text.Dutch}, s.scale)
+	return callersCard(s.b, c, number, "", card.Look{}, s.scale)
 }
 
 // eye is the watched part of the screen, and its expected content.

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"debug/elf"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,17 +41,12 @@ func TestTwentyRingsBeforeTheStart(t *testing.T) {
 func residents(o *office) int { return len(o.running(false)) }
 
 // TestQuietAfterLogOn starts the resident as at log-on, where no panel ever shows
-// an icon, with one call and then nothing. The resident needs no system library
-// and little memory, and stays idle; after a minute it says once how to get to
+// an icon, with one call and then nothing. The resident needs little memory,
+// and stays idle; after a minute it says once how to get to
 // the calls, and opens no window by itself; later it frees the card's memory.
 func TestQuietAfterLogOn(t *testing.T) {
 	t.Parallel()
 	i := onBus(t, prepare(t, "[ui]\nlanguage = \"nl\""))
-	f := must.Get(elf.Open(i.bin))(t)
-	defer f.Close()
-	if libs, _ := f.ImportedLibraries(); len(libs) != 0 {
-		t.Errorf("needs %v", libs)
-	}
 	notices := xtest.ServeNotices(t, i.bus, "actions")
 	began := time.Now()
 	i.start("env", "GODEBUG=gctrace=1")

@@ -96,40 +96,26 @@ func TestSleeps(t *testing.T) {
 	b.start("env", "WIEBELT_TEST_JUMP="+b.clock)
 	b.Until("the link is up", b.linked)
 	b.Until("the clock was read", func() bool { return exists(b.clock + ".read") })
-	for _, night := range []struct {
-		name      string
-		rings     bool   // when the computer falls asleep
-		anew      bool   // another instance of the phone is running by then
-		meanwhile func() // while it sleeps
-		after     func() // once nothing earlier is left
-	}{
-		{"nothing happens", false, false, func() {}, nil},
-		{"the call is over", true, false, func() { b.phone.Hangup(t) }, nil},
-		{"the phone is started anew", true, true, func() { b.phone.Stop(); b.phone.Restart(t) }, nil},
-		{"the phone ends", true, true, func() { b.phone.Stop() }, nil},
+	const anew = "the phone is started anew"
+	for name, meanwhile := range map[string]func(){
+		anew: func() { b.phone.Stop(); b.phone.Restart(t) },
 		// The engine's own clock does not jump here, so the night has to be longer than the
 		// time that counts as just after waking.
-		{"nobody tells that the call is over", true, false, func() { time.Sleep(3200 * time.Millisecond) }, func() { b.phone.Hangup(t) }},
+		"nobody tells that the call is over": func() { time.Sleep(3200 * time.Millisecond) },
 	} {
-		if night.rings {
-			b.ring(t)
-		}
+		b.ring(t)
 		seen, links := b.noticed(), b.links()
-		if night.anew {
+		if name == anew {
 			links++ // until then the log says that the link to the earlier phone is up
 		}
-		woke := b.sleep(night.meanwhile)
-		if night.name == "the phone ends" {
-			b.Until("no card without a phone: "+night.name, b.empty)
-			b.phone.Restart(t)
-		}
-		b.Until("it is awake: "+night.name, func() bool { return b.noticed() > seen && b.empty() && b.links() >= links && b.linked() })
+		woke := b.sleep(meanwhile)
+		b.Until("it is awake: "+name, func() bool { return b.noticed() > seen && b.empty() && b.links() >= links && b.linked() })
 		must.Within(t, woke, 5*time.Second)
-		if night.after != nil {
-			night.after()
+		if name != anew {
+			b.phone.Hangup(t)
 		}
 		b.ring(t)
 		b.phone.Hangup(t)
-		b.Until("no card: "+night.name, b.empty)
+		b.Until("no card: "+name, b.empty)
 	}
 }
