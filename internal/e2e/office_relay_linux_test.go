@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,33 +12,27 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/config/settings"
-	"wiebelt/internal/hub"
-	"wiebelt/internal/relay/users"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/testutil/must"
-	"wiebelt/internal/testutil/nettest"
-	"wiebelt/internal/testutil/relaytest"
+	"wiebelt/internal/testutil/phonetest"
 )
 
-// TestOfficeRelay: a running computer with neither an exchange nor a hub secret joins
-// the office's relay; a call that the exchange reports there gets its card and its
-// contact here, and ends here. A call that began while the computer was off has a card
-// as soon as it is back, with the right start time; a missed one is in the history.
+// TestOfficeRelay: a running computer joins the office's relay, and then has no hub secret. A
+// call that a real exchange with the guide's configuration reports to the relay gets its card
+// and contact here, is answered and ends here; a call that its caller gives up is missed, and a
+// refused one is not; who else took a call is known. A call that began while the computer was
+// off has a card as soon as it is back, with the right start time; a missed one is in the history.
 func TestOfficeRelay(t *testing.T) {
 	t.Parallel()
-	h, value := startHub(t)
-	client := must.Get(hub.New(hub.Config{BaseURL: h.BaseURL(), ClientID: "office", OrganisationCode: "1234", Secret: func(context.Context) (string, error) { return value, nil }}))(t)
-	t.Cleanup(client.Close)
-	r := relaytest.Start(t, client)
-	o := prepareAt(t, h, h.BaseURL(), value, "")
-	o.run("secret", "remove", "hub")
-	must.Do(t, os.WriteFile(filepath.Join(o.profile, settings.FileName), fmt.Appendf(nil, "[hub]\nsecret_store = \"file\"\n[card]\nafter_call = \"0s\"\n[listener]\nport = %d\n", nettest.Port(t)), 0o600))
+	o := prepare(t, "[card]\nafter_call = \"0s\"\n")
 	o.Move(250, 600) // a card under the pointer stays
 	o.start()
-	r.Invite(users.Entry{User: "bob", Name: "Bob Smit", Extensions: []string{"102"}})
-	o.run("join", r.Address, r.Invite(users.Entry{User: "anna", Extensions: []string{"101"}}), "--fingerprint", r.Fingerprint)
+	r := startRelay(o, o.hub.BaseURL(), "101")
+	r.run("", "user", "add", "bob", "--label", "Bob Smit", "--extension", "102")
+	phone, _ := phonetest.StartBaresip(t)
+	exchange := r.kamailio(phone)
+	o.Until("the computer hears the relay", func() bool { return strings.Contains(o.log.String(), "state=connected") })
 	var all []history.Entry
 	is := func(what string, ok func(history.Entry) bool) {
 		t.Helper()
@@ -48,19 +41,27 @@ func TestOfficeRelay(t *testing.T) {
 			return len(all) > 0 && ok(all[0])
 		}, func() []any { return []any{fmt.Sprintf("%+v", all)} })
 	}
-	r.Report(`{"id":"7","state":"ringing","number":"` + vries.Numbers[0] + `","extension":"101"}`)
-	is("the call with its contact", func(e history.Entry) bool {
-		return e.Kind == registry.Relay && e.ContactID == vries.Contact.ID && e.Ended.IsZero()
-	})
-	o.Until("a card", func() bool { return !o.empty() })
-	r.Report(`{"id":"7","state":"answered","extension":"101"}`)
-	r.Report(`{"id":"7","state":"ended"}`)
-	is("the end", func(e history.Entry) bool { return !e.Answered.IsZero() && !e.Ended.IsZero() })
+	for i, c := range []struct {
+		what string
+		phonetest.Scenario
+		ok func(history.Entry) bool
+	}{
+		{"answered", phonetest.Scenario{Number: vries.Numbers[0], Name: `J. "de" Vries`, Answer: true}, func(e history.Entry) bool { return e.ContactID == vries.Contact.ID && !e.Answered.IsZero() }},
+		{"missed", phonetest.Scenario{Number: "0698760012"}, func(e history.Entry) bool { return e.Number == "+31698760012" && e.Answered.IsZero() && e.Open() }},
+		{"refused", phonetest.Scenario{Number: "0698760013", Reject: true}, func(e history.Entry) bool { return e.Answered.IsZero() && !e.Open() }},
+	} {
+		c.Ring, c.Talk = 500*time.Millisecond, 500*time.Millisecond
+		phonetest.Call(t, exchange, c.Scenario)
+		is(c.what, func(e history.Entry) bool { return len(all) == i+1 && !e.Ended.IsZero() })
+		if !c.ok(all[0]) || all[0].Kind != registry.Relay {
+			t.Errorf("%s: %+v", c.what, all[0])
+		}
+	}
 	o.Until("no card", o.empty)
-	if got := h.Stats().Lookups; got != 1 || len(all) != 1 {
+	if got := o.hub.Stats().Lookups; got != int64(len(all)) {
 		t.Errorf("the hub counts %d look-ups of %d calls", got, len(all))
 	}
-	if resident := o.resident.Process.Pid; !inMemory(t, resident, r.Address) || inMemory(t, resident, value) {
+	if resident := o.resident.Process.Pid; !inMemory(t, resident, r.address) || inMemory(t, resident, r.secret) {
 		t.Error("the hub's secret is in the resident's memory, or the test does not look into it")
 	}
 	must.Do(t, filepath.WalkDir(o.profile, func(path string, d fs.DirEntry, err error) error {
@@ -68,22 +69,22 @@ func TestOfficeRelay(t *testing.T) {
 			return err
 		}
 		b, err := os.ReadFile(path)
-		if bytes.Contains(b, []byte(value)) {
+		if bytes.Contains(b, []byte(r.secret)) {
 			t.Errorf("the hub's secret is in %s", filepath.Base(path))
 		}
 		return err
 	}))
-	r.Report(`{"id":"5","state":"ringing","number":"0698760014","extension":"101"}`)
-	r.Report(`{"id":"5","state":"answered","extension":"102"}`)
-	r.Report(`{"id":"5","state":"ended"}`)
+	r.report(`{"id":"5","state":"ringing","number":"0698760014","extension":"101"}`)
+	r.report(`{"id":"5","state":"answered","extension":"102"}`)
+	r.report(`{"id":"5","state":"ended"}`)
 	is("who took it", func(e history.Entry) bool {
 		return e.Result == history.ResultAnsweredElsewhere && e.AnsweredBy == "Bob Smit"
 	})
 	o.stop()
-	r.Report(`{"id":"6","state":"ringing","number":"0698760013","extension":"101","queue":"Schade"}`)
-	r.Report(`{"id":"6","state":"ended","reason":"missed"}`)
+	r.report(`{"id":"6","state":"ringing","number":"0698760016","extension":"101","queue":"Schade"}`)
+	r.report(`{"id":"6","state":"ended","reason":"missed"}`)
 	before := time.Now()
-	r.Report(`{"id":"8","state":"ringing","number":"0698760012","extension":"101"}`)
+	r.report(`{"id":"8","state":"ringing","number":"0698760018","extension":"101"}`)
 	after := time.Now()
 	o.start()
 	after = after.Add(time.Since(after) / 2) // part of that is the message's transit
@@ -96,10 +97,10 @@ func TestOfficeRelay(t *testing.T) {
 			}
 			return e
 		}
-		on, missed = of("+31698760012"), of("+31698760013")
+		on, missed = of("+31698760018"), of("+31698760016")
 		return on.ID != 0 && missed.ID != 0
 	})
-	if len(all) != 4 || !on.Ended.IsZero() || on.Rang.Before(before.Truncate(time.Microsecond)) || on.Rang.After(after) {
+	if len(all) != 6 || !on.Ended.IsZero() || on.Rang.Before(before.Truncate(time.Microsecond)) || on.Rang.After(after) {
 		t.Errorf("it was reported between %v and %v: %+v", before, after, on)
 	}
 	if !missed.WhileOff() || !missed.Open() || missed.Rang.After(after) || missed.Line != "Schade" {
