@@ -100,68 +100,44 @@ func TestOtherSystems(t *testing.T) {
 	}
 }
 
-// TestPureGo checks that the programs build without cgo for Linux and Windows and link
-// neither OpenGL nor Fyne's app package, which reads settings and themes from places
-// that other users may be able to write to.
-func TestPureGo(t *testing.T) {
+// TestPrograms checks what the programs link, for Linux and Windows: none needs cgo, OpenGL,
+// or Fyne's app package, which reads settings and themes from places that other users may be
+// able to write to. The resident, a client of relays, contains no server and no library that
+// only tests need, whose packages would be initialized at every start; a relay has no windows;
+// and the program that phones start at every call contains no library that takes time before
+// its first line runs.
+func TestPrograms(t *testing.T) {
+	small := []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows",
+		"github.com/fsnotify/fsnotify", "github.com/fsnotify/fsnotify/internal", "github.com/gofrs/flock"}
+	forTests := []string{"fyne.io/fyne/v2/test", "net/http/httptest", "github.com/nyaruka/phonenumbers"}
+	not := map[string]func(d string) bool{
+		"wiebelt": func(d string) bool {
+			return strings.HasPrefix(d, "github.com/nats-io/nats-server/") || slices.Contains(forTests, d) || strings.Contains(d, "/testify/")
+		},
+		"wiebelt-relay": func(d string) bool { return strings.HasPrefix(d, "fyne.io/") },
+		"wiebelt-ring": func(d string) bool {
+			first, _, _ := strings.Cut(d, "/")
+			return strings.Contains(first, ".") && !slices.Contains(small, d) || d == "net/http"
+		},
+	}
 	for _, goos := range []string{"linux", "windows"} {
+		seen := 0
 		for _, p := range list(t, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=0"}, "./app/...") {
 			if p.Incomplete {
-				t.Errorf("%s: a program does not load without cgo", goos)
+				t.Errorf("%s: %s does not load without cgo", goos, p.ImportPath)
+			}
+			own, known := not[strings.TrimPrefix(p.ImportPath, module+"app/")]
+			if known {
+				seen++
 			}
 			for _, d := range p.Deps {
-				if strings.Contains(d, "go-gl/") || d == "fyne.io/fyne/v2/app" || d == "runtime/cgo" {
-					t.Errorf("%s: a program links %s", goos, d)
+				if strings.Contains(d, "go-gl/") || d == "fyne.io/fyne/v2/app" || d == "runtime/cgo" || known && own(d) {
+					t.Errorf("%s: %s links %s", goos, p.ImportPath, d)
 				}
 			}
 		}
-	}
-}
-
-// TestSmallProgram checks that the program that phones start at every
-// call contains no library that takes time before its first line runs.
-func TestSmallProgram(t *testing.T) {
-	allowed := []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows",
-		"github.com/fsnotify/fsnotify", "github.com/fsnotify/fsnotify/internal", "github.com/gofrs/flock"}
-	for _, goos := range []string{"linux", "windows"} {
-		for _, p := range list(t, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=0"}, "./app/wiebelt-ring") {
-			for _, d := range p.Deps {
-				first, _, _ := strings.Cut(d, "/")
-				if strings.Contains(first, ".") && !slices.Contains(allowed, d) || d == "net/http" {
-					t.Errorf("%s: it links %s", goos, d)
-				}
-			}
-		}
-	}
-}
-
-// TestNothingForTests checks that the program contains no library that
-// only tests need, whose packages would be initialized at every start.
-func TestNothingForTests(t *testing.T) {
-	for _, goos := range []string{"linux", "windows"} {
-		for _, p := range list(t, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=0"}, "./app/wiebelt") {
-			for _, d := range p.Deps {
-				if slices.Contains([]string{"fyne.io/fyne/v2/test", "net/http/httptest", "github.com/nyaruka/phonenumbers"}, d) || strings.Contains(d, "/testify/") {
-					t.Errorf("%s: it links %s", goos, d)
-				}
-			}
-		}
-	}
-}
-
-// TestRelayStandsApart checks that the resident, a client of relays, contains no
-// server, and that a relay has no windows.
-func TestRelayStandsApart(t *testing.T) {
-	strange := map[string]string{"wiebelt": "github.com/nats-io/nats-server/", "wiebelt-relay": "fyne.io/"}
-	for _, goos := range []string{"linux", "windows"} {
-		for program, not := range strange {
-			for _, p := range list(t, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=0"}, "./app/"+program) {
-				for _, d := range p.Deps {
-					if strings.HasPrefix(d, not) {
-						t.Errorf("%s: %s links %s", goos, program, d)
-					}
-				}
-			}
+		if seen != len(not) {
+			t.Errorf("%s: only %d programs of %d", goos, seen, len(not))
 		}
 	}
 }
