@@ -60,7 +60,7 @@ func (h *windowUser) painted(what, id string) image.Rectangle {
 	return at
 }
 
-// use opens a window, types into it, enlarges and shrinks it, scrolls and closes it.
+// use opens a window, types into it, enlarges it, reads it, shrinks it, scrolls and closes it.
 func (h *windowUser) use(window string) {
 	t := h.t
 	t.Helper()
@@ -105,6 +105,9 @@ func (h *windowUser) use(window string) {
 	h.Run("xdotool", "windowsize", id, strconv.Itoa(size.X), strconv.Itoa(size.Y))
 	h.Until(window+" is as large as asked", func() bool { at = h.placeOf(id); return at.Size() == size }, func() []any { return []any{at.Size(), "not", size} })
 	at = h.painted(window+" is painted to its border", id)
+	if !h.wine {
+		h.isSaid(window, id)
+	}
 	least := image.Pt(opened.X*3/4, opened.Y/2)
 	if h.wine { // there the window manager does not know the minimum size, and allows any
 		h.Run("xdotool", "windowsize", id, strconv.Itoa(least.X), strconv.Itoa(least.Y))
@@ -151,15 +154,16 @@ func (o *office) fill() {
 	}
 }
 
-// TestEveryWindow: every window is opened, typed into, resized, scrolled and closed, and
-// its process ends with it.
+// TestEveryWindow: every window is opened, typed into, resized, scrolled, read by assistive
+// technology and closed, and its process ends with it.
 func TestEveryWindow(t *testing.T) {
 	t.Parallel()
 	const scale = 2
 	o := prepareOn(t, "xfwm4", xtest.Options{Width: width * scale, Height: height * scale, DPI: 96 * scale},
-		"[ui]\nlanguage = \"en\"\ntheme = \"dark\"\n")
+		"[ui]\nlanguage = \"nl\"\ntheme = \"dark\"\n")
 	o.fill()
 	o.start()
+	o.readable()
 	h := &windowUser{office: o, scale: scale, back: 0x1E252C, open: func(window string) *exec.Cmd { return o.wiebelt("window", window) }}
 	for _, window := range windows.Names() {
 		h.use(window)

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"wiebelt/internal/instance/windowapi"
-	"wiebelt/internal/testutil/must"
-	windows "wiebelt/internal/ui/windowapp"
 )
 
 // readable makes the desktop report a screen reader.
@@ -21,37 +19,19 @@ func (o *office) readable() {
 // beyond has the pages of windows that have to be selected.
 var beyond = map[string][]string{windowapi.WindowSettings: {"Hub", "Geavanceerd"}, windowapi.WindowRecipes: {"Bria"}, windowapi.WindowHelp: {"Storingen"}}
 
-// TestEveryWindowIsSaid checks that everything in every window is found
-// over AT-SPI: no control lacks a name, and each is within its window.
-func TestEveryWindowIsSaid(t *testing.T) {
-	t.Parallel()
-	o := prepare(t, "[ui]\nlanguage = \"nl\"")
-	o.Bus()
-	o.fill()
-	o.start()
-	o.readable()
-	for _, window := range windows.Names() {
-		cmd := o.wiebelt("window", window)
-		cmd.Stderr = o.log
-		must.Do(t, cmd.Start())
-		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }()
-		id := o.FindWindow("– Wiebelt$")
-		o.Run("xdotool", "windowactivate", "--sync", id)
-		var all []part
-		o.Until(window+" is said", func() bool {
-			all = o.inWindow()
-			return len(all) > 2 && all[0].is("active")
-		}, func() []any { return []any{len(all), "parts"} })
-		o.settled(window, id)
-		for _, page := range beyond[window] {
-			o.explore(page)
-			o.settled(window+", "+page, id)
-		}
-		o.Run("wmctrl", "-i", "-c", id)
-		if err := <-ended; err != nil {
-			t.Errorf("%s: %v", window, err)
-		}
+// isSaid checks that everything in a window is found over AT-SPI: no control lacks a name,
+// and each is within its window.
+func (o *office) isSaid(window, id string) {
+	o.t.Helper()
+	var all []part
+	o.Until(window+" is said", func() bool {
+		all = o.inWindow()
+		return len(all) > 2 && all[0].is("active")
+	}, func() []any { return []any{len(all), "parts"} })
+	o.settled(window, id)
+	for _, page := range beyond[window] {
+		o.explore(page)
+		o.settled(window+", "+page, id)
 	}
 }
 
