@@ -112,7 +112,8 @@ func TestPrograms(t *testing.T) {
 	forTests := []string{"fyne.io/fyne/v2/test", "net/http/httptest", "github.com/nyaruka/phonenumbers"}
 	not := map[string]func(d string) bool{
 		"wiebelt": func(d string) bool {
-			return strings.HasPrefix(d, "github.com/nats-io/nats-server/") || slices.Contains(forTests, d) || strings.Contains(d, "/testify/")
+			return strings.HasPrefix(d, "github.com/nats-io/nats-server/") || slices.Contains(forTests, d) ||
+				strings.Contains(d, "/testify/")
 		},
 		"wiebelt-relay": func(d string) bool { return strings.HasPrefix(d, "fyne.io/") },
 		"wiebelt-ring": func(d string) bool {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,7 +14,8 @@ import (
 )
 
 // TestDemo plays every call of the demo once, without any setup; the program itself
-// compares every card with the screen, and removes what a killed demo has left.
+// compares every card with the screen, and removes what a killed demo has left. Then a button
+// in the demo's window makes a call, its card appears, and the demo ends with its window.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	bin := must.Get(binary())(t)
@@ -22,9 +24,18 @@ func TestDemo(t *testing.T) {
 	tmp := t.TempDir()
 	killed, before := filepath.Join(tmp, "wiebelt-demo-killed"), time.Now().Add(-time.Hour)
 	must.Do(t, os.Mkdir(killed, 0o700), os.Chtimes(killed, before, before))
-	cmd := s.Command(bin, "demo", "--play", "--hold", "100ms", "--pictures", pictures)
-	cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
-	out, err := cmd.CombinedOutput()
+	demo := func(args ...string) *exec.Cmd {
+		cmd := s.Command(bin, append([]string{"demo"}, args...)...)
+		cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
+		return cmd
+	}
+	empty := func() {
+		t.Helper()
+		if left, _ := filepath.Glob(filepath.Join(tmp, "*")); len(left) != 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+	out, err := demo("--play", "--hold", "100ms", "--pictures", pictures).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -35,20 +46,9 @@ func TestDemo(t *testing.T) {
 	if all, _ := filepath.Glob(filepath.Join(pictures, "*.png")); len(all) != 9 {
 		t.Errorf("%d pictures", len(all))
 	}
-	if left, _ := filepath.Glob(filepath.Join(tmp, "*")); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
-	}
-}
+	empty()
 
-// TestDemoWindow: a button in the demo's window makes a call, its card appears, and the
-// demo ends with its window.
-func TestDemoWindow(t *testing.T) {
-	t.Parallel()
-	bin := must.Get(binary())(t)
-	s := xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})
-	cmd := s.Command(bin, "demo")
-	tmp := t.TempDir()
-	cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
+	cmd := demo()
 	var log logtest.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &log, &log, time.Second
 	must.Do(t, cmd.Start())
@@ -74,7 +74,5 @@ func TestDemoWindow(t *testing.T) {
 		}
 		return over
 	}, func() []any { return []any{&log} })
-	if left, _ := filepath.Glob(filepath.Join(tmp, "wiebelt-*")); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
-	}
+	empty()
 }

@@ -68,8 +68,9 @@ func TestDayAtTheReception(t *testing.T) {
 		if i == 0 {
 			number = jansen
 		}
-		must.Get(o.hub.AddInvented(t.Context(), localhub.Record{Numbers: []string{number}, Contact: contact.Contact{ID: "c-" + strings.ToLower(name), RelationNumber: fmt.Sprint(100400 + i),
-			Initials: "F.", FamilyName: name, Address: contact.Address{Street: "Kade", Number: "7", PostalCode: "1234AB", City: "Ons Dorp"}}}))(t)
+		must.Get(o.hub.AddInvented(t.Context(), localhub.Record{Numbers: []string{number}, Contact: contact.Contact{
+			ID: "c-" + strings.ToLower(name), RelationNumber: fmt.Sprint(100400 + i), Initials: "F.", FamilyName: name,
+			Address: contact.Address{Street: "Kade", Number: "7", PostalCode: "1234AB", City: "Ons Dorp"}}}))(t)
 	}
 	notes := o.opener("exit 0")
 	bar := o.Terminal(image.Rect(0, height-40, width, height))
@@ -107,7 +108,8 @@ func TestDayAtTheReception(t *testing.T) {
 		t.Errorf("the card stands on the task bar, at %d", first[0].y1)
 	}
 	must.Do(t, p.Answer(t.Context(), simulate.Call{ID: "1"}))
-	if now := sees("the card in a call", func(all []strip) bool { return one(all) && all[0].rgb == answeredGreen }); now[0].y0 != first[0].y0 || now[0].y1 != first[0].y1 {
+	now := sees("the card in a call", func(all []strip) bool { return one(all) && all[0].rgb == answeredGreen })
+	if now[0].y0 != first[0].y0 || now[0].y1 != first[0].y1 {
 		t.Errorf("answered, it went from %v to %v", first, now)
 	}
 	over()

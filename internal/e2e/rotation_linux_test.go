@@ -195,7 +195,8 @@ func TestRotation(t *testing.T) {
 	examine := func(token string) {
 		t.Helper()
 		r, code := o.doctor(s.before()...)
-		if got := states(r, "secret") + ", " + states(r, "hub.token") + ", " + states(r, "expiry"); got != "ok, "+token+", warn" || code != 1 || r.OK {
+		got := states(r, "secret") + ", " + states(r, "hub.token") + ", " + states(r, "expiry")
+		if got != "ok, "+token+", warn" || code != 1 || r.OK {
 			t.Errorf("the doctor says %s with exit %d: %+v", got, code, r.Checks)
 		}
 	}

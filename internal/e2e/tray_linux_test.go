@@ -130,8 +130,15 @@ func TestTray(t *testing.T) {
 	i.choose("1 uur pauzeren")
 	i.choose("Doorgaan")
 	i.has("1 uur pauzeren")
-	for _, opens := range [][2]string{{"Oproepen… (2 gemist)", "Oproepen"}, {"Nummer opzoeken…", "Nummer opzoeken"}, {"Testen met een echte oproep…", "Test"},
-		{"Telefoon koppelen", "Telefoon koppelen"}, {"Instellingen…", "Instellingen"}, {"Wiebelt controleren", "Controle"}, {"Help…", "Help"}} {
+	for _, opens := range [][2]string{
+		{"Oproepen… (2 gemist)", "Oproepen"},
+		{"Nummer opzoeken…", "Nummer opzoeken"},
+		{"Testen met een echte oproep…", "Testen met een echte oproep"},
+		{"Telefoon koppelen", "Telefoon koppelen"},
+		{"Instellingen…", "Instellingen"},
+		{"Wiebelt controleren", "Controle"},
+		{"Help…", "Help"},
+	} {
 		i.choose(opens[0])
 		i.closeWindow(opens[1])
 	}

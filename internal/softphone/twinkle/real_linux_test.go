@@ -22,7 +22,8 @@ func TestRealTwinkle(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "script")
 	// Each run writes its own file, atomically.
-	must.Do(t, os.WriteFile(script, []byte("#!/bin/sh\nf=$(mktemp "+dir+"/run.XXXXXXXX.part)\nARGUMENTS=\"$*\" env -0 >$f\nmv $f ${f%.part}\n"), 0o700))
+	lines := "#!/bin/sh\nf=$(mktemp " + dir + "/run.XXXXXXXX.part)\nARGUMENTS=\"$*\" env -0 >$f\nmv $f ${f%.part}\n"
+	must.Do(t, os.WriteFile(script, []byte(lines), 0o700))
 	watch := must.Get(fsnotify.NewWatcher())(t)
 	defer watch.Close()
 	must.Do(t, watch.Add(dir))
