@@ -2,11 +2,9 @@ package window
 
 import (
 	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 
-	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/winetest"
 	"wiebelt/internal/testutil/xtest"
 )
@@ -44,18 +42,10 @@ func TestWindowsKeyboard(t *testing.T) {
 	other.ask("hotkey shift + f12")
 	other.ask("release")
 
-	file := filepath.Join(p.Dir, "drive_c", "keys.txt")
-	must.Do(t, os.WriteFile(file, nil, 0o600))
-	p.Start("notepad", `C:\keys.txt`)
-	id := s.FindWindow("keys")
-	s.Run("xdotool", "windowfocus", "--sync", id)
-	prog.front(s, "Notepad")
+	id, file := prog.notepad(p)
 	s.Type("before ", 8)
 	s.Key("ctrl+s")
-	s.Until("Notepad saves every key", func() bool {
-		b, err := os.ReadFile(file)
-		return err == nil && string(b) == "before "
-	})
+	saved(t, s, file, "before ")
 
 	prog.ask("show 0 800 300 380 260 c81e28")
 	prog.fails("take 1") // not shown

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/winetest"
 	"wiebelt/internal/testutil/xtest"
 )
@@ -47,6 +50,28 @@ func (p wincard) front(s *xtest.Server, class string) {
 		got = p.ask("foreground")
 		return got == class
 	}, func() []any { return []any{class, "but", got} })
+}
+
+// notepad starts Notepad with an empty file and gives it the keyboard.
+func (p wincard) notepad(in *winetest.Prefix) (id, file string) {
+	p.t.Helper()
+	file = filepath.Join(in.Dir, "drive_c", "keys.txt")
+	must.Do(p.t, os.WriteFile(file, nil, 0o600))
+	in.Start("notepad", `C:\keys.txt`)
+	id = in.Screen.FindWindow("keys")
+	in.Screen.Run("xdotool", "windowfocus", "--sync", id)
+	p.front(in.Screen, "Notepad")
+	return id, file
+}
+
+// saved waits until Notepad has saved every key to its file.
+func saved(t *testing.T, s *xtest.Server, file, want string) {
+	t.Helper()
+	var got []byte
+	s.Until("Notepad saves every key", func() bool {
+		got, _ = os.ReadFile(file)
+		return string(got) == want
+	}, func() []any { return []any{string(got), "instead of", want} })
 }
 
 // TestWindows tests the Windows implementation under wine.
@@ -141,6 +166,19 @@ func TestWindows(t *testing.T) {
 	other.Wait("frame: resized (1280,") // its height follows the X server's window later
 	other.Wait("ok maximize")
 	other.ask("quit")
+
+	// Notepad receives every key while a card is shown ten times over and beside it.
+	_, file := prog.notepad(p)
+	text := ""
+	for i := range 10 {
+		ask("hide 0")
+		ask("show 0 %d 200 380 260 %s", 300+400*(i%2), hex(green))
+		part := fmt.Sprintf("show%dabcdefgh", i)
+		s.Type(part, 8)
+		text += part
+	}
+	s.Key("ctrl+s")
+	saved(t, s, file, text)
 
 	// The card is visible above a window opened meanwhile.
 	ask("hide 0")
