@@ -50,6 +50,19 @@ func TestListensOnLoopbackAddressesOnly(t *testing.T) {
 	}
 }
 
+func TestIPv6Loopback(t *testing.T) {
+	l, err := net.Listen("tcp", "[::1]:0")
+	if err != nil { // no IPv6 on this computer: starting reports an error
+		_ = notStarted(t, Config{Listen: "[::1]:0"})
+		return
+	}
+	_ = l.Close()
+	h := start(t, Config{Listen: "[::1]:0"})
+	if a := do(t, newClient(t), "GET", h.BaseURL()+"/login", ""); a.status != 200 || !strings.HasPrefix(h.BaseURL(), "http://[::1]:") {
+		t.Errorf("%s: login %d", h.BaseURL(), a.status)
+	}
+}
+
 func TestEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	h := must.Get(Start(ctx, Config{}))(t)
