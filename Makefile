@@ -1,13 +1,13 @@
 # What people and scripts rely on: build resident relay windows packages demo demo-relay test
 # lint bench bench-more bench-relay fuzz soak clean.
 SHELL := /bin/bash
-# That of the tag, if the commit has one.
+# The commit's tag, else the version in FyneApp.toml.
 VERSION ?= $(or $(shell git describe --exact-match --tags --match 'v[0-9]*' 2>/dev/null | sed s/^v//),$(shell sed -n 's/^Version = "\(.*\)"/\1/p' FyneApp.toml))
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 TAGS    := migrated_fynedo,no_emoji
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 GOBUILD := go build -buildvcs=false -tags $(TAGS)
-# What one target has compiled no other compiles again, nor another folder.
+# With this all targets, and clones in other folders, share the build cache.
 export GOFLAGS := -trimpath
 
 .PHONY: build resident relay windows packages packages-linux packages-windows winres demo demo-relay test test-windows lint bench bench-more bench-relay fuzz soak shots clean

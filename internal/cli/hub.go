@@ -35,7 +35,7 @@ func (f hubData) withData(e *env, do func(*localhub.Data) error) error {
 	return f.withCreated(e, do)
 }
 
-// withCreated is with for a folder that is created if needed.
+// withCreated is withData for a folder that is created if needed.
 func (f hubData) withCreated(e *env, do func(*localhub.Data) error) (err error) {
 	d, err := localhub.OpenData(e.ctx, f.Data)
 	if err != nil {

@@ -245,7 +245,8 @@ type finding struct {
 	extra text.Key // a second sentence, "" for none
 }
 
-// oneFinding returns a line with the texts doctor.<found> and, if there is one, doctor.<found>.do.
+// oneFinding returns a line with the texts doctor.found.<found> and, if there is one,
+// doctor.found.<found>.do.
 func oneFinding(s State, found string, args ...any) []finding {
 	return []finding{{state: s, msg: text.Errorf(text.Doctor(found), args...), hint: text.DoctorDo(found)}}
 }

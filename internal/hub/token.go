@@ -33,7 +33,7 @@ const (
 
 // How often a token is requested as long as requests fail.
 const (
-	refuseFor    = 30 * time.Second // after refused credentials
+	refuseFor    = 30 * time.Second // after refused credentials, or a secret that cannot be read
 	firstPause   = 250 * time.Millisecond
 	longestPause = 4 * time.Second // a phone is ringing
 	longestWait  = time.Minute     // the longest a hub may request
@@ -44,8 +44,9 @@ const (
 
 // tokens holds the one token of a set of scopes and renews it before it expires, once
 // for all callers. After a failure, callers get the same error for a while: half a minute
-// if credentials or scopes were refused, otherwise increasing with each failure up to
-// longestPause. A new Client starts afresh.
+// if credentials or scopes were refused or the secret cannot be read; otherwise a pause that
+// grows with each failure up to longestPause, or as long as the hub asks for, at most
+// longestWait. A new Client starts afresh.
 type tokens struct {
 	c       *Client
 	scopes  string
@@ -225,7 +226,7 @@ func (t *tokens) noteFailure(err error, wait time.Duration) error {
 	return err
 }
 
-// jitter returns a random part of d, so that an office's computers do
+// jitter returns a random time between a quarter of d and d, so that an office's computers do
 // not all return at once.
 func jitter(d time.Duration) time.Duration { return d/4 + rand.N(3*d/4) }
 

@@ -16,8 +16,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// residentTimeout is how long a phone's program waits for the running Wiebelt before the
-// call goes into the inbox.
+// residentTimeout is how long a phone's program waits for the first answer of the running
+// Wiebelt. Without one the call goes into the inbox; after it, handOverTimeout applies.
 const residentTimeout = 10 * time.Millisecond
 
 // event is a call being handed to the resident: parsed fields, no arguments.
@@ -52,7 +52,7 @@ func encodeEvent(e call.Event) event {
 
 var errNotUnderstood = errors.New("call is not understood")
 
-// decodeEvent reads a handed-over call and the hand-over's name. Only the two kinds that
+// decodeEvent reads a handed-over call and the hand-over's ID. Only the two kinds that
 // hand over are accepted, so that nothing can pass for a link's report, and a URL may
 // contain no more than package scheme allows.
 func decodeEvent(raw []byte) (e call.Event, handOver string, err error) {
@@ -85,7 +85,8 @@ func decodeEvent(raw []byte) (e call.Event, handOver string, err error) {
 //   - nil if the call was taken, or will be by the Wiebelt that start has started;
 //   - ErrNotRunning if start is nil and none is running: nothing stays in the inbox;
 //   - ErrLeftInInbox with start's error if that failed: the call waits in the inbox;
-//   - ErrQuit after the user has quit.
+//   - ErrQuit after the user has quit;
+//   - another error if the call was refused or could not be written to the inbox, and is lost.
 func HandOver(ctx context.Context, cfg Config, e call.Event, start func() error) error {
 	out := encodeEvent(e)
 	err := deliver(ctx, cfg, out, residentTimeout)
@@ -150,7 +151,7 @@ func deliver(ctx context.Context, cfg Config, out event, wait time.Duration) err
 	if err != nil {
 		return err
 	}
-	// One that answers too late may have read the call; its name prevents taking it twice.
+	// One that answers too late may have read the call; its ID prevents taking it twice.
 	c, _, err := connect(quick, cfg, roleRing, b)
 	if err != nil {
 		return err

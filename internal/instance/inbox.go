@@ -41,19 +41,19 @@ type receiver struct {
 var errResidentEnding = errors.New("not now")
 
 func (r *receiver) receive(raw []byte) error {
-	e, name, err := decodeEvent(raw)
+	e, handOverID, err := decodeEvent(raw)
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if name != "" && slices.Contains(r.recentHandOvers[:], name) {
+	if handOverID != "" && slices.Contains(r.recentHandOvers[:], handOverID) {
 		return nil
 	}
 	if err := r.h.Ring(e); err != nil {
 		return errResidentEnding
 	}
-	r.recentHandOvers[r.next] = name
+	r.recentHandOvers[r.next] = handOverID
 	r.next = (r.next + 1) % len(r.recentHandOvers)
 	return nil
 }

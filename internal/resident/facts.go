@@ -40,7 +40,7 @@ type facts struct {
 	hubState hubwatch.HubState // result of the last check of the hub
 }
 
-// change changes what is known and reports whether health's facts changed.
+// change changes what is known and reports whether health's facts or the waiting cards changed.
 func (f *facts) change(do func(*knownState)) (news bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -173,7 +173,7 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	if same {
 		r.sources.wake(false)
 	}
-	r.keepOf(ctx, old, next)
+	r.applyRetention(ctx, old, next)
 	r.deliveries.SettingsChanged(next)
 	r.cards.Set(r.cardConfig())
 	r.sources.apply(next)
@@ -182,8 +182,8 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	r.windows.Send(windowapi.KindWelcome, r.welcome(""))
 }
 
-// keepOf applies what is kept of calls and choices.
-func (r *Resident) keepOf(ctx context.Context, old, next *settings.Settings) {
+// applyRetention applies what is kept of calls and choices.
+func (r *Resident) applyRetention(ctx context.Context, old, next *settings.Settings) {
 	wasKeep, wasDays := fromsettings.HistoryKeep(old)
 	if keep, days := fromsettings.HistoryKeep(next); keep != wasKeep || days != wasDays {
 		if err := r.store.Configure(ctx, keep, days); err != nil {

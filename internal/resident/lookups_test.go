@@ -137,7 +137,7 @@ func TestUnreadablePolicy(t *testing.T) {
 	must.Do(t, os.WriteFile(path, []byte("[\x00h\x00"), 0o600))
 	strict, _ := settings.CheckPolicy(path)
 	for _, change := range []struct{ from, to *settings.Settings }{{d.set, strict}, {strict, d.set}} {
-		d.keepOf(t.Context(), change.from, change.to)
+		d.applyRetention(t.Context(), change.from, change.to)
 		_, err := d.store.Get(t.Context(), id)
 		_, chosen := d.choices.LastChoice("+31207650022")
 		if chosen != (change.to == d.set) || (err == nil) != chosen || d.store.Missed() > 0 != chosen {

@@ -23,8 +23,8 @@ func DeliveryPolicy(s *settings.Settings) outbox.Policy {
 		KeepSent: daysToKeep(s, "delivery.keep_sent", d.KeepSent), KeepRefused: daysToKeep(s, "delivery.keep_refused", d.KeepRefused)}
 }
 
-// Senders holds the delivery clients, one per message box. They are separate from those of
-// lookups, whose end would interrupt a request. Safe for concurrent use.
+// Senders holds the delivery clients, one per message box. They are separate from the
+// client of lookups: closing that one would interrupt a delivery. Safe for concurrent use.
 type Senders struct {
 	Dirs     profile.Dirs
 	Settings func() settings.Hub // the current settings

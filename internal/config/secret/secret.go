@@ -1,5 +1,5 @@
 // Package secret stores what must not be in a settings file: client secrets, passwords
-// of softphone links, the key of the history's hashes and the listener's tokens. A secret
+// of softphone links, the key of the remembered choices and the listener's tokens. A secret
 // is bound to the address and client it was entered for and never returned for another.
 // Secrets are in the system's store or, if so configured, in files that only the user can
 // read, or in one place for everybody on this computer that only administrators can write;
@@ -132,7 +132,7 @@ func SoftphoneRef(kind, name, address string) (Ref, error) {
 }
 
 // KeyRef returns the Ref of a random key created by this program, such as the one
-// for the history's hashes.
+// for the hashes of remembered choices.
 func KeyRef(name string) Ref { return Ref{kind: "key", client: name, perUser: true} }
 
 // String returns the kind of the secret, and nothing that identifies it.

@@ -65,7 +65,7 @@ func ParseDirection(s string) Direction {
 // Reason is how a call ended. Most softphones do not report it.
 type Reason uint8
 
-// The reasons. ReasonUnknown is what nearly every phone reports.
+// The reasons. ReasonUnknown means that none was reported.
 const (
 	ReasonUnknown Reason = iota
 	Completed
@@ -96,9 +96,9 @@ const (
 	AllStates                     // ringing, answered and over
 )
 
-// Source identifies where a report came from. Two sources are equal if and only if they are
-// the same connection. A call belongs to the source that reported it, so a Source is also
-// the identity that may change the call.
+// Source identifies where a report came from. Two sources are the same connection if Kind and
+// Conn are equal, whatever their ReportLevel: do not compare Sources with ==. A call belongs
+// to the source that reported it, so a Source is also the identity that may change the call.
 type Source struct {
 	Kind string // "websocket", "http", "url", "command", "baresip", …
 	Conn string // which connection of that kind; "" if there is only one
@@ -127,17 +127,17 @@ type Event struct {
 	ID         string // the phone's own id of the call, "" if it has none
 	State      State
 	Direction  Direction
-	Reason     Reason // only with Ended
-	Number     string // the caller according to the phone; "" if withheld
-	Name       string // display name from the phone system, "" if none
-	Line       string // our own number that was called, "" if not reported
-	Via        string // who transferred the call, "" if nobody
-	Queue      string // or ring group it came through, "" if not reported
-	Extension  string // where it is, if the source reports several
-	AnsweredBy string // who answered, for AnsweredElsewhere; "" if not reported
-	At         time.Time
+	Reason     Reason    // only with Ended
+	Number     string    // the caller according to the phone; "" if withheld
+	Name       string    // display name from the phone system, "" if none
+	Line       string    // our own number that was called, "" if not reported
+	Via        string    // who transferred the call, "" if nobody
+	Queue      string    // or ring group it came through, "" if not reported
+	Extension  string    // where it is, if the source reports several
+	AnsweredBy string    // who answered, for AnsweredElsewhere; "" if not reported
+	At         time.Time // when it happened; zero: on arrival. Older than StaleAfter makes it history
 	// StateSince is when the call reached State, set by a source that reports ongoing calls.
-	// Such a report dates from At, and is never history, however old the call is.
+	// Whether the report is history depends on At alone, however old the call is.
 	StateSince time.Time
 }
 
@@ -151,7 +151,8 @@ func (e Event) stateTime(now time.Time) time.Time {
 
 // Clean returns the event with all text from outside cut to its limit and without control
 // and bidirectional characters, which could make a card misleading. It does not change the
-// meaning: digits and letters stay.
+// meaning: digits and letters stay, and a leading space in Number that stands for a plus
+// becomes one.
 func (e Event) Clean() Event {
 	e.ID = CleanText(e.ID, MaxID)
 	e.Number = CleanText(address.RestorePlus(e.Number), MaxNumber)

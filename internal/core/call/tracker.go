@@ -63,7 +63,7 @@ type Live struct {
 	Via         string
 	AnsweredBy  string // who answered, for AnsweredElsewhere
 	ReportLevel ReportLevel
-	Rang        time.Time // of the first report
+	Rang        time.Time // when it began to ring, as far as known
 	Answered    time.Time // zero if it was not, or not reported
 }
 
@@ -157,7 +157,7 @@ func (t *Tracker) SourceGone(gone Source) []Live {
 	return left
 }
 
-// Forget drops a call with no more reports to come.
+// Forget drops a call about which no more reports are expected.
 func (t *Tracker) Forget(id ID) {
 	for i, c := range t.calls {
 		if c.ID == id {
@@ -315,8 +315,8 @@ func (t *Tracker) begin(e Event, from source, key string, now time.Time) Change 
 	return Change{Kind: Began, Call: c.Live}
 }
 
-// evictionCandidate returns the call to drop for a new one: the oldest of the kind of
-// source with the most, so that a flood on one source ends no call of another.
+// evictionCandidate returns the call to drop for a new one: the oldest call of the kind of
+// source that has the most, so that a flood on one source ends no call of another.
 func (t *Tracker) evictionCandidate() int {
 	count := map[string]int{}
 	for _, c := range t.calls {

@@ -107,8 +107,8 @@ func (e *Engine) open(ctx context.Context, c *card, i int) {
 }
 
 // autoOpen opens the file of a call's only contact when the call is answered here, if the
-// user wants so: once per call, and never for a web page's launch, a merely possible match,
-// or after "Niet deze relatie".
+// user wants so: once per call, and never for a web page's launch that nobody has
+// confirmed, a merely possible match, or after "Niet deze relatie".
 func (e *Engine) autoOpen(ctx context.Context, c *card) {
 	late := time.Now().Sub(later(c.Answered, c.callerSince)) > autoOpenWithin
 	switch {

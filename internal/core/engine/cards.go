@@ -28,8 +28,8 @@ type card struct {
 	call            call.ID
 	source          call.Source
 	isOver          bool      // the call has ended
-	ongoing         bool      // as far as is known, it has not
-	ended           time.Time // when
+	ongoing         bool      // it counts as in progress, see updateOngoing
+	ended           time.Time // when the call ended
 	reason          call.Reason
 	answeredBy      string                       // who answered, for call.AnsweredElsewhere
 	sourceLost      time.Time                    // when its source ended
@@ -365,16 +365,16 @@ func (e *Engine) endCall(c *card, r call.Reason, at time.Time) {
 	e.record(c)
 }
 
-// sinceWaking is how long the computer may take to notice that it
+// wakeNoticeDelay is how long the computer may take to notice that it
 // woke up: calls that rang within this time rang after the sleep.
-const sinceWaking = 3 * time.Second
+const wakeNoticeDelay = 3 * time.Second
 
 // endAllCalls ends every call from before a sleep, as of its start and for an unknown
 // reason, and removes its card.
 func (e *Engine) endAllCalls(now time.Time, slept time.Duration) {
 	now = now.Round(0) // wall clock: the monotonic clock may stop during sleep
 	e.s.cards = slices.DeleteFunc(e.s.cards, func(c *card) bool {
-		if !c.Rang.Before(now.Add(-sinceWaking)) {
+		if !c.Rang.Before(now.Add(-wakeNoticeDelay)) {
 			return false
 		}
 		if !c.isOver {

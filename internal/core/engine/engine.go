@@ -79,8 +79,8 @@ type Params struct {
 	// Choices is nil if nothing is to be remembered.
 	Choices Choices
 
-	FullFor      time.Duration // setting card.full_for
-	AfterCall    time.Duration // setting card.after_call
+	FullFor      time.Duration // how long a card stays whole, card.full_for
+	AfterCall    time.Duration // how long it stays after the call, card.after_call
 	SchemeLookup SchemeLookup
 	Outgoing     OutgoingDisplay
 	AutoOpen     AutoOpen
@@ -132,7 +132,8 @@ type Engine struct {
 	published func(*Snapshot)
 }
 
-// New returns an engine that does nothing until Run.
+// New returns an engine that does nothing until Run. Until then, and while the engine is
+// behind, every method that changes it blocks; once Run has returned, they do nothing.
 func New(p Params) *Engine {
 	e := &Engine{p: p, queue: make(chan task), done: make(chan struct{}), s: newState()}
 	e.snapshot.Store(&Snapshot{})
@@ -175,8 +176,7 @@ func (e *Engine) Receive(ev call.Event) error {
 // will never be reported.
 func (e *Engine) SourceGone(s call.Source) { e.enqueue(func(context.Context) { e.sourceGone(s) }) }
 
-// Do performs a user's action on a card. It never blocks for long. Actions on cards
-// that are gone are ignored.
+// Do performs a user's action on a card. Actions on cards that are gone are ignored.
 func (e *Engine) Do(a Action) { e.enqueue(func(ctx context.Context) { e.act(ctx, a) }) }
 
 // Reconfigure changes settings while the engine runs. set is called on the engine's
@@ -185,7 +185,8 @@ func (e *Engine) Reconfigure(set func(*Params)) { e.enqueue(func(context.Context
 
 // Forget drops the last calls and ring counts for which gone returns true, and the
 // ring count of who, so that ActionShow never brings back someone who was deleted. A
-// card on screen stays until its time. gone is called on the engine's goroutine.
+// card on screen stays until its time. gone is called on the engine's goroutine;
+// for ring counts, with a LastCall that has only At.
 func (e *Engine) Forget(gone func(LastCall) bool, who phone.Number) {
 	e.enqueue(func(context.Context) {
 		delete(e.s.rings, e.callerHash(who))

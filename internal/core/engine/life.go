@@ -10,7 +10,7 @@ import (
 
 // Times of a card's life.
 const (
-	ringOnlyStripFor = 10 * time.Minute // the strip of a phone that only reports rings
+	ringOnlyStripFor = 10 * time.Minute // how long the strip of a phone that only reports rings stays
 	freezeAfterLeave = time.Second      // nothing moves for this long after pointer or keyboard left
 )
 

@@ -14,7 +14,7 @@ const (
 	slowAfter   = 3 * time.Second        // "the hub does not answer"
 )
 
-// Limits on lookups per source.
+// Limits on lookups per kind of source: bucketSize at once, then one per bucketRefill.
 const (
 	bucketSize   = 10
 	bucketRefill = time.Second / 3

@@ -63,8 +63,8 @@ func (s *Snapshot) HotkeyCard() CardID {
 	return first.ID
 }
 
-// updateDimming sets for every card whether another call is live. Ended calls fold
-// when one comes to life.
+// updateDimming dims the cards of ended calls while another call is live, and has newly
+// dimmed ones fold. It also updates Launched.
 func (e *Engine) updateDimming() {
 	for _, c := range e.s.cards {
 		if launched := e.unconfirmed(c); launched != c.Launched {
@@ -105,7 +105,7 @@ func countBySource(cards []*card) map[string]int {
 	return count
 }
 
-// evictionCandidate returns the card to drop for a new one: of the source with the most,
+// evictionCandidate returns the card to drop for a new one: of the source with the most cards,
 // the last in the order of calls and the oldest of those. Cards on screen stay while held.
 func evictionCandidate(cards []*card, held bool) int {
 	count := countBySource(cards)
@@ -121,12 +121,12 @@ func evictionCandidate(cards []*card, held bool) int {
 	return at
 }
 
-// selectShown selects what is shown, in order of arrival, sets whether each is a card
-// or a line, and counts the rest. While held, nothing changes its form; but if there
-// are too many, whatever is not in use makes room for a call in progress, ended calls
-// for live ones, and a line of a flood for a call of another source. A live call
-// keeps its card. Otherwise the order of calls decides. A flood on one source takes
-// nothing from another: the first two of each source come before all the rest.
+// selectShown selects what is shown, in order of arrival, sets whether each is a card or a
+// line, and counts the rest. While held, nothing changes its form; but if there are too
+// many, whatever is not in use makes room for a call in progress, ended calls make room for
+// live ones, and a line of a flooding source makes room for a call of another. A live call
+// keeps its card. Otherwise the order of calls decides. A flood on one source takes nothing
+// from another: the first two of each source come before all the rest.
 func selectShown(cards []*card, held bool) (shown []*card, more int) {
 	shown = make([]*card, 0, len(cards))
 	for _, c := range cards {

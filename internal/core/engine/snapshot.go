@@ -65,7 +65,7 @@ type Card struct {
 	Number        phone.Number
 	PhoneName     string    // display name of the phone system
 	LineName      string    // the queue, or the name of the called line, "" if none
-	LineText      string    // number of our line, written the Dutch way
+	LineText      string    // number of our line, as shown
 	Via           string    // who transferred the call
 	RingsToday    int       // 1, or how often this caller rang today ("2e keer vandaag")
 	PreviousRing  time.Time // the previous time today, if any

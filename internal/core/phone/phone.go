@@ -1,6 +1,6 @@
 // Package phone parses telephone numbers as softphones write them, classifies them and
-// formats them the way Dutch offices do. Everything is immutable and safe for concurrent
-// use; nothing fails or panics on input from outside.
+// formats them the way offices of the configured region do. Everything is immutable and
+// safe for concurrent use; nothing fails or panics on input from outside.
 package phone
 
 import (
@@ -108,8 +108,8 @@ func (r *Rules) Parse(raw, displayName string) Number {
 	return n
 }
 
-// Line returns one of our own lines that a call came in on: its number written the Dutch
-// way, and its configured name, "" if it has none.
+// Line returns one of our own lines that a call came in on: its number as shown
+// to people, and its configured name, "" if it has none.
 func (r *Rules) Line(raw string) (shown, name string) {
 	n := r.parseAddress(address.Parse(raw))
 	if n.copied == "" { // withheld, or no number

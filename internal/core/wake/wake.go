@@ -1,5 +1,5 @@
-// Package wake lets a goroutine sleep until a context ends, and wakes another through a
-// channel of capacity one without blocking.
+// Package wake lets a goroutine sleep for a time or until a context ends, and wakes another
+// through a channel of capacity one without blocking.
 package wake
 
 import (

@@ -23,7 +23,7 @@ type Source struct {
 	Path         string                                 // its location; kept for reports
 	Write        func(context.Context, io.Writer) error // generates the file; Path is just its name
 	Intermediary string
-	GiveUpAfter  time.Duration // refused if unsuccessful by then; 0: after three days of trying
+	GiveUpAfter  time.Duration // given up if unsuccessful by then; 0: after three days and twelve tries
 	// Resume reuses an item with the same path and contents as long as Moved was not called
 	// for it: a watched folder finds its files again after a restart.
 	Resume bool
@@ -124,7 +124,7 @@ func duplicateOf(ctx context.Context, tx *sql.Tx, it Item) (_ Item, found bool, 
 }
 
 // DryRun checks a file like Add, but keeps nothing. A generated file is stored in the folder
-// temp meanwhile. Its errors are those of Add.
+// temp meanwhile. check must not be nil. Its errors are those of Add.
 func DryRun(ctx context.Context, s Source, temp string, check Check) (size int64, found []message.Finding, err error) {
 	var f *os.File
 	if s.Write == nil {

@@ -65,7 +65,7 @@ type Item struct {
 	LastTry      time.Time
 	NextTry      time.Time // of Waiting; zero: at once, whatever the clock says
 	Decided      time.Time // of Delivered, Refused and Uncertain
-	Deadline     time.Time // it is given up then; zero: after three days of trying
+	Deadline     time.Time // it is given up then; zero: after three days and twelve tries
 	Tries        int       // requests, including those that never reached the hub
 	Attempts     int       // requests that may have reached it
 	Note         string    // of the person who resolved it

@@ -36,7 +36,7 @@ func (b *Outbox) purgeHourly(ctx context.Context) {
 // ended. It never removes items that are undecided or may have been delivered.
 func (b *Outbox) purge(ctx context.Context) error {
 	now := b.o.Now()
-	until := func(days int) int64 {
+	daysAgo := func(days int) int64 {
 		return sqlitefile.Micros(now.Add(-time.Duration(days) * 24 * time.Hour))
 	}
 	var gone []string
@@ -44,7 +44,7 @@ func (b *Outbox) purge(ctx context.Context) error {
 	err := b.tx(ctx, func(tx *sql.Tx) (err error) {
 		gone, err = sqlitefile.Rows(scanID)(tx.QueryContext(ctx, `UPDATE items SET kept = 0 WHERE kept = 1
 			AND (state = ? AND decided <= ? OR state = ? AND decided <= ?) RETURNING id`,
-			Delivered, until(b.policy().KeepSent), Refused, until(b.policy().KeepRefused)))
+			Delivered, daysAgo(b.policy().KeepSent), Refused, daysAgo(b.policy().KeepRefused)))
 		if err != nil {
 			return err
 		}

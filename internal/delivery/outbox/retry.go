@@ -59,7 +59,7 @@ type transition struct {
 	attempts int    // 1: the request may have reached the hub
 	unused   int    // 1: it does not count as a try
 	expires  bool   // give up once it has been tried for long enough
-	end      State  // "" is sent again
+	end      State  // "": the item is sent again
 	effect   effect // on the queue
 }
 
@@ -180,7 +180,7 @@ type Queue struct {
 	HoldReason  Reason    // "" if it is not on hold
 	HeldSince   time.Time // of the hold
 	ProbeAt     time.Time // when one item is tried
-	PauseReason Reason    // why nothing is sent for the moment; "" if it is
+	PauseReason Reason    // why the queue is paused; "" if it is not
 	PausedSince time.Time
 	ResumeAt    time.Time
 

@@ -56,7 +56,9 @@ func Open(ctx context.Context, scheme, number string) error {
 }
 
 // Run calls a number with a program and its arguments. The number only ever becomes part of
-// the argument that contains its placeholder.
+// the argument that contains its placeholder. Run returns when the program has ended or,
+// after two seconds, counts as started; ctx then no longer stops it. Errors contain neither
+// number nor command.
 func Run(ctx context.Context, argv []string, number string) error {
 	if !isNumber(number) {
 		return errNumber

@@ -14,7 +14,7 @@ import (
 // State is the current state. Anything unknown is false, so that a desktop
 // that cannot be queried counts as unlocked.
 type State struct {
-	Locked     bool // whoever looks may be just passing by
+	Locked     bool // the screen is locked: whoever looks may be just passing by
 	Quiet      bool // the user does not want to be disturbed
 	Presenting bool // the foreground program fills the screen
 	Reader     bool // there is a screen reader, or another program that explores others

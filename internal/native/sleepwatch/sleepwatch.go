@@ -24,8 +24,8 @@ func NewClock() *Clock {
 	return c
 }
 
-// Check returns how far the clock has jumped since the last Check, which must have been
-// at most every ago if the program ran all the time. The result is 0 if it has not
+// Check returns how far the clock has jumped since the last Check. While the program runs,
+// the caller calls it at least once per every. The result is 0 if it has not
 // jumped, and negative if it was set back.
 func (c *Clock) Check(every time.Duration) time.Duration {
 	at, ran := c.now(), time.Now()

@@ -5,9 +5,10 @@
 // Wayland without an X server: wayland_layers.go and wayland_card.go.
 //
 // Concurrency: all methods of Display, Card and Frame may be called from any goroutine.
-// They return once the request has been sent to the native system, and none waits for
-// another program. Callbacks (handlers) are called on one goroutine of the package, in
-// the order of events, and must not block.
+// They return once the request has been sent to the native system. None waits for another
+// program, except that Copy and Paste wait briefly for whoever holds the clipboard.
+// Callbacks (handlers) are called on one goroutine of the package, in the order of events,
+// and must not block.
 package window
 
 import (
@@ -106,7 +107,8 @@ type Card interface {
 	// Hide hides the window. Hiding a hidden window does nothing.
 	Hide() error
 	// TakeKeyboard gives a shown window the focus and remembers the previous one. Call it only
-	// when the user has requested it: nothing else here takes the focus.
+	// when the user has requested it: nothing else here takes the focus. It returns
+	// ErrUnsupported if the desktop cannot do that.
 	TakeKeyboard() error
 	// GiveKeyboardBack restores the previous focus, as does Hide. It does
 	// nothing if the window does not have the focus.
@@ -115,7 +117,8 @@ type Card interface {
 	// ErrUnsupported if the desktop cannot do that.
 	HideFromCapture(hide bool) error
 	// OnScreen reads back from the screen what is actually visible at the
-	// window's place, including other windows.
+	// window's place, including other windows. It returns ErrUnsupported if the desktop
+	// cannot do that.
 	OnScreen() (*image.RGBA, error)
 	// Sync returns once the native system has processed all requests.
 	Sync() error

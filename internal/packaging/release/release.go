@@ -24,7 +24,8 @@ type Release struct {
 
 var threeNumbers = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$`)
 
-// New validates its arguments; epoch is the value of SOURCE_DATE_EPOCH.
+// New validates its arguments and creates the folder out; epoch is the value of
+// SOURCE_DATE_EPOCH.
 func New(version, commit, epoch, bin, out string) (Release, error) {
 	if !threeNumbers.MatchString(version) {
 		return Release{}, fmt.Errorf("version %q is not three numbers", version)

@@ -91,7 +91,7 @@ func NewFeed(b *Bucket, c *nats.Conn, site wire.Site, relay string, log *slog.Lo
 		undelivered: make(chan *nats.Msg, maxPendingRequests)}
 }
 
-// How often the feed checks for ended calls and whether it still receives everything.
+// How often the feed checks for calls to purge and whether it still receives everything.
 // Servers get some time to elect a new leader.
 const (
 	checkEvery   = 500 * time.Millisecond
@@ -244,7 +244,7 @@ func (f *Feed) verify(c check, lastSeq uint64) error {
 	return nil
 }
 
-// maintain purges ended calls and checks the bucket, off the goroutine
+// maintain purges expired calls and checks the bucket, off the goroutine
 // that publishes to users.
 func (f *Feed) maintain(ctx context.Context, jobs <-chan job, checks chan<- check) {
 	for since := time.Now(); ; {
@@ -394,7 +394,7 @@ func (f *Feed) updateEntry(e jetstream.KeyValueEntry, now time.Time) (r Record) 
 // isShown reports whether a user is shown a call. Ended calls are shown for a while.
 func (f *Feed) isShown(u wire.User, key string, r Record, now time.Time) bool {
 	since, ok := f.byUser[u][key]
-	return ok && (r.Legs[u].State != call.Ended.String() || now.Sub(since) < wire.EndedRetention)
+	return ok && (r.Legs[u].State != call.Ended.String() || now.Sub(since) < wire.EndedShownFor)
 }
 
 // publish sends a user their current calls. If nobody receives them, the server reports

@@ -327,7 +327,7 @@ func TestClocks(t *testing.T) {
 		for heard := map[string]bool{}; len(heard) < len(clocks); { // until each has answered
 			heard[ask(t, c, "anna", anna.last).Relay] = true
 		}
-		later.Add(int64(wire.EndedRetention))
+		later.Add(int64(wire.EndedShownFor))
 		if now := ask(t, c, "anna", anna.last); len(now.Calls) != 1 {
 			t.Errorf("what ended long ago is told still: %+v", now)
 		}

@@ -31,7 +31,7 @@ const (
 // Report is what an exchange reports about one call.
 type Report struct {
 	call.Event
-	// Users are the users it concerns. The end of a call without users is the end for all.
+	// Users are the users it concerns. An end without users ends the call for all.
 	Users []wire.User
 	// MaybeForAll marks an end that is for all unless somebody else has the call.
 	MaybeForAll bool

@@ -191,7 +191,7 @@ func TestBenchRelay(t *testing.T) {
 
 	var last figures
 	for i := range 15 {
-		time.Sleep(wire.EndedRetention) // offices have seconds between such calls
+		time.Sleep(wire.EndedShownFor) // offices have seconds between such calls
 		id := fmt.Sprint("group", i)
 		at := o.say(id, "ringing", group)
 		last.add(o.all(together, id, "ringing").Sub(at))

@@ -3,7 +3,9 @@
 // some days. It is not a key-value bucket because deleted calls are overwritten in the
 // file, which buckets do not allow.
 //
-// Enqueue and ForgetUsers are safe for concurrent use. Only Run's goroutine writes.
+// All methods are safe for concurrent use. Run's goroutine writes what is queued; Page,
+// Forget and CopyFrom also change the stream, on their callers' goroutines, and wait for the
+// server.
 package journal
 
 import (
@@ -122,7 +124,7 @@ func (j *Journal) Enqueue(u wire.User, c wire.Call, over time.Time) {
 	}
 }
 
-// Run writes noted calls and deletes old ones until ctx ends. What it cannot write by then
+// Run writes queued calls and deletes old ones until ctx ends. What it cannot write by then
 // is left to the next Run.
 func (j *Journal) Run(ctx context.Context) error {
 	if j.stream == nil {
@@ -160,7 +162,7 @@ const (
 	flushTimeout = 2 * time.Second
 )
 
-// store writes a call, or after a pause notes it again if that fails. If several relays
+// store writes a call, or if that fails queues it again after a pause. If several relays
 // store the same call, one succeeds. Calls of users removed in the meantime are dropped.
 func (j *Journal) store(ctx context.Context, n note) {
 	if slices.Contains(*j.removed.Load(), n.user) {
@@ -219,7 +221,7 @@ func (j *Journal) Page(ctx context.Context, u wire.User, seen uint64) (page wire
 }
 
 // ForgetUsers makes Run delete all calls of removed users and keep no
-// more. It never blocks.
+// more. gone is the complete list, and must not be changed afterwards. It never blocks.
 func (j *Journal) ForgetUsers(gone []wire.User) {
 	j.removed.Store(&gone)
 	wake.Up(j.removedChanged)
@@ -228,8 +230,8 @@ func (j *Journal) ForgetUsers(gone []wire.User) {
 // forgetAgain is the pause before failed deletions are retried.
 const forgetAgain = 5 * time.Second
 
-// forgetGone deletes the calls of each removed user once, for as long
-// as the user is listed.
+// forgetGone deletes the calls of each listed user, and only once while the user stays
+// listed.
 func (j *Journal) forgetGone(ctx context.Context) (err error) {
 	done := map[wire.User]bool{}
 	for _, u := range *j.removed.Load() {

@@ -185,10 +185,10 @@ func (r *relay) writeCall(ctx context.Context, waiting []report) bool {
 }
 
 // Limits on writing reports to the bucket. Those queued behind them are delayed as well, so
-// both timeouts together are only half of wire.EndedRetention: a report that is written after its
-// call's end has been forgotten would make it ring forever.
+// both timeouts together are much shorter than the time for which package calls remembers an
+// ended call: a report written after that would make it ring again.
 const (
 	putTimeout   = time.Second
 	retryPause   = 50 * time.Millisecond
-	retryTimeout = wire.EndedRetention/2 - putTimeout
+	retryTimeout = wire.EndedShownFor/2 - putTimeout
 )

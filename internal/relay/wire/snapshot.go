@@ -15,8 +15,8 @@ const (
 	MaxBytes = 16 << 10
 )
 
-// EndedRetention is how long an ended call stays in snapshots, so that its reason can be shown.
-const EndedRetention = 10 * time.Second
+// EndedShownFor is how long an ended call stays in snapshots, so that its reason can be shown.
+const EndedShownFor = 10 * time.Second
 
 // Snapshot holds all current calls of one user. Whoever has the newest one has missed
 // nothing that still matters.

@@ -44,7 +44,7 @@ func sourceKey(kind, link string) string {
 	return kind
 }
 
-// Note records a report. It never blocks.
+// Note records a report of an incoming call that is not stale. It never blocks.
 func (h *Monitor) Note(link string, e call.Event, now time.Time) {
 	at := e.At
 	if !e.StateSince.IsZero() {
@@ -83,7 +83,8 @@ func (h *Monitor) LastCallAt(kind, link string) time.Time {
 	return h.last[sourceKey(kind, link)]
 }
 
-// listen delivers every report from now on until over is called.
+// listen delivers reports from now on until over is called; while 16 are unread, further
+// ones are dropped.
 func (h *Monitor) listen() (reports <-chan report, over func()) {
 	c := make(chan report, 16)
 	h.mu.Lock()

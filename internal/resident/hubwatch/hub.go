@@ -88,7 +88,7 @@ type Hub struct {
 	checkRequested atomic.Bool // it has triggered a check
 }
 
-// HubParams configures a Hub. The functions are called on Run's goroutine.
+// HubParams configures a Hub. Client and Recovered are called on Run's goroutine.
 type HubParams struct {
 	Client    func() TokenChecker // the current one, nil for none
 	Changed   func()              // the result has changed; from any goroutine, must not block

@@ -1,8 +1,8 @@
 // Package programfile watches this process's program file and the versions installed beside
 // it, so that a version installed meanwhile is started in its place.
 //
-// Watcher.WaitForUpdate is its only goroutine and owns the last state of the file. It knows
-// nothing about calls: its caller reports whether one is in progress.
+// It starts no goroutine: WaitForUpdate runs on its caller's and owns the last state of the
+// file. It knows nothing about calls: its caller reports whether one is in progress.
 package programfile
 
 import (

@@ -59,13 +59,13 @@ const (
 	// tellEvery is the interval of log lines about losses: a flood must not
 	// fill the log either.
 	tellEvery = 10 * time.Second
-	// finalWriteTimeout limits writing one call at the end. Beyond that the disk hangs, and the rest
-	// is given up: the next resident waits a little longer.
+	// finalWriteTimeout limits writing one call at the end. A disk that takes longer counts as
+	// hung, and the rest is given up; the next resident waits a little longer than this.
 	finalWriteTimeout = 4 * time.Second
 )
 
-// New returns a Recorder for a history. changed is called after every write,
-// on Run's goroutine.
+// New returns a Recorder for a history. changed is called on Run's goroutine after every
+// successful write, and after a failed one that has changed the store's state.
 func New(store *history.Store, changed func(), log *slog.Logger) *Recorder {
 	return &Recorder{store: store, more: make(chan struct{}, 1), changed: changed, log: log,
 		calls: map[call.ID]recorded{}, lossReady: make(chan struct{}, 1), after: time.After}
@@ -88,7 +88,7 @@ func (r *Recorder) Enqueue(e engine.Entry) {
 	wake.Up(r.more)
 }
 
-// dropNewest drops the newest entry of the source with the most. r.mu is held.
+// dropNewest drops the newest entry of the source with the most entries. r.mu is held.
 func (r *Recorder) dropNewest() {
 	waiting, busiest := map[call.Source]int{}, call.Source{}
 	for _, e := range r.queue {

@@ -343,7 +343,8 @@ func NobodyListens(err error) bool {
 }
 
 // RunOnce runs the link for a single session, without retries: the phone has connected to
-// us, and may do so again.
+// us, and may do so again. It returns the session's error and does not call
+// Config.SourceGone.
 func RunOnce(ctx context.Context, cfg Config, p Phone) error {
 	l := newLink(cfg, p)
 	err := l.session(ctx)

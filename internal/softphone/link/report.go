@@ -101,8 +101,8 @@ func (r *Reporter) Report(e call.Event) {
 	r.emit(e)
 }
 
-// Forward passes an event on unchanged, for a phone that always reports a call in
-// full. It is not remembered.
+// Forward passes on an event of a phone that always reports a call in full, with its source
+// and time set and its texts cleaned. It is not remembered.
 func (r *Reporter) Forward(e call.Event) {
 	e.Source, e.At = r.l.traits.Source, time.Now()
 	r.emit(e.Clean())

@@ -50,7 +50,7 @@ type Config struct {
 	// Port to listen on, normally from the settings; 0 means any free one, for tests.
 	Port int
 	// Tries is how many ports from Port upwards may be tried, at least 1. More than one
-	// is for users whose recipes do not contain the port as text yet; if all of those are
+	// is for users to whom no recipe has shown a port yet; if all of those are
 	// taken, as on a server with many users, any free one is used (Listener.HasStablePort).
 	Tries int
 	// SocketToken authorises the WebSocket, and /v1/call as a bearer token. PathToken is
@@ -62,9 +62,9 @@ type Config struct {
 	AllowedOrigins []string
 	// HTTP enables /v1/call.
 	HTTP bool
-	// Receive passes an event to the engine. It is called from many goroutines and may block,
-	// which slows down whoever reports too much; nil means accepted, and only then is
-	// the event acknowledged.
+	// Receive passes an event to the engine; required. It is called from many goroutines
+	// and may block, which slows down whoever reports too much. The event is acknowledged
+	// only if it returns nil.
 	Receive func(call.Event) error
 	// SourceGone, if set, is called when a WebSocket has ended: the end of the calls it reported
 	// will not be reported.

@@ -17,8 +17,8 @@ import (
 // can only occur in ignored fields.
 const maxDepth = 8
 
-// fields is what a phone reports about a call, over WebSocket or HTTP, by the name of the
-// protocol. All are optional.
+// fields is what a phone reports about a call, over WebSocket or HTTP, keyed by the
+// protocol's field names. All are optional.
 type fields map[string]string
 
 // isField reports whether the protocol has a field. Names are case-sensitive, as in JSON.
@@ -90,7 +90,7 @@ func parseMessage(b []byte) (fields, error) {
 			return fields{"id": f["id"]}, err
 		}
 		if value.Kind() == '"' {
-			f[name] = value.String() // nobody asks for an unknown one
+			f[name] = value.String() // an unknown name is never looked up
 		}
 	}
 	return f, nil

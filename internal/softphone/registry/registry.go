@@ -94,10 +94,10 @@ type Kind struct {
 	// Needs lists the required settings of a link: none for a phone on this computer,
 	// whose address is optional.
 	Needs []string
-	// AllExtensions is an exchange that reports all extensions over one link.
+	// AllExtensions is set for an exchange that reports all extensions over one link.
 	AllExtensions bool
-	// SharedCallID is an exchange with one ID per call: it is the same at all extensions where
-	// the call rings, and the call can end for one and come back to it.
+	// SharedCallID is set for an exchange with one ID per call: it is the same at all
+	// extensions where the call rings, and the call can end for one and come back to it.
 	SharedCallID bool
 	// Recipe is the ID of the page that explains how to connect it.
 	Recipe string

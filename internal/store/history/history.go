@@ -22,7 +22,7 @@ type Keep string
 // What can be kept.
 const (
 	KeepOff     Keep = "off"     // nothing; existing calls are deleted
-	KeepNumbers Keep = "numbers" // calls and numbers, without names and contacts
+	KeepNumbers Keep = "numbers" // calls and numbers, without the caller's name or contact
 	KeepFull    Keep = "full"
 	// KeepPaused is for a setting that cannot be read: nothing is written or shown, and of
 	// existing calls only those go that are too old or that a person deletes.
@@ -38,8 +38,8 @@ type Entry struct {
 	Rang, Answered, Ended time.Time
 	Outgoing              bool
 	Kind                  string // source that reported it, see call.Source.Kind
-	Number                string // E.164 or digits as received; "" if withheld
-	NumberDisplay         string // the number in Dutch notation
+	Number                string // phone.Number.Key; "" if withheld
+	NumberDisplay         string // the number as shown, phone.Number.Display
 	Line, LineNumber      string // name and number of our line, "" if not reported
 	Via                   string // who transferred the call, "" if nobody
 	AnsweredBy            string // who answered, for ResultAnsweredElsewhere
@@ -51,7 +51,8 @@ type Entry struct {
 	Outcome               string // of the lookup, see the Outcome constants
 	Result                string // of the call, see the Result constants
 	// HandledAt is when a missed call was ticked off: by a later call in which its caller
-	// was spoken to, by opening the file, or by hand. Put does not change it.
+	// was spoken to, by opening the file, or by hand. Put keeps what is stored, and sets it
+	// if a later call has already dealt with the caller.
 	HandledAt time.Time
 	// PersonRejected means that the user said "not this contact". Name then says who it
 	// is not, and nothing else about a person is kept. Put keeps what
@@ -166,7 +167,8 @@ type State struct {
 // usually a name.
 const nameMark = "text:"
 
-// onlyNumber removes every name, including one instead of the number.
+// onlyNumber removes the caller's name, also one sent instead of the number. Via and
+// AnsweredBy, which name colleagues, stay.
 func (e Entry) onlyNumber() Entry {
 	if strings.HasPrefix(e.Number, nameMark) {
 		e.Number, e.NumberDisplay = nameMark, ""

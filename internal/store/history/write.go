@@ -162,7 +162,7 @@ func (e Entry) knowsLess(was Entry) bool {
 }
 
 // Restore puts back an entry removed by Remove, under its ID. What Keep no longer allows is
-// left out; with KeepOff nothing happens.
+// left out; with KeepOff and KeepPaused nothing happens.
 func (s *Store) Restore(ctx context.Context, e Entry) error {
 	return s.write(ctx, func(tx *sql.Tx, keep Keep) error {
 		values := append([]any{e.ID}, e.limitedTo(keep).written()...)
