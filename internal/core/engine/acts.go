@@ -110,7 +110,7 @@ func (e *Engine) open(ctx context.Context, c *card, i int) {
 // user wants so: once per call, and never for a web page's launch that nobody has
 // confirmed, a merely possible match, or after "Niet deze relatie".
 func (e *Engine) autoOpen(ctx context.Context, c *card) {
-	late := time.Now().Sub(later(c.Answered, c.callerSince)) > autoOpenWithin
+	late := time.Since(later(c.Answered, c.callerSince)) > autoOpenWithin
 	switch {
 	case e.p.AutoOpen != AutoOpenAnswered, c.Phase != PhaseAnswered, c.autoOpened, late, c.closed, c.Outgoing,
 		c.Outcome != OutcomeFound, c.Possible, c.OpenedIndex >= 0, len(c.removedContacts) > 0,

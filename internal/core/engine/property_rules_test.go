@@ -220,7 +220,7 @@ func (w *world) browse(_ context.Context, address string) error {
 		w.saw["opened by itself"]++
 		switch {
 		case !w.auto, t.outgoing, t.url && !t.confirmed, len(t.denied) > 0, t.closed, t.autoOpens > 1,
-			len(peopleOf(number)) != 1, strings.HasPrefix(number, "+49"), time.Now().Sub(later(t.answered, t.person)) > autoOpenWithin:
+			len(peopleOf(number)) != 1, strings.HasPrefix(number, "+49"), time.Since(later(t.answered, t.person)) > autoOpenWithin:
 			w.fail("opened by itself: %s", address)
 		}
 		return nil
