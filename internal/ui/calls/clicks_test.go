@@ -115,6 +115,48 @@ func TestClickAfterRowsMoved(t *testing.T) {
 	b.wantDid(t, "a click later", "open 8")
 }
 
+// TestClickAfterPeopleMoved: the people of one call are told apart, too.
+func TestClickAfterPeopleMoved(t *testing.T) {
+	several := customer()
+	several.ID, several.ContactID, several.RelationNumber, several.Link, several.Name, several.Matches = 8, "", "", "", "", 2
+	b := opened(t, several)
+	b.calls.showLookup(callactions.LookupOutcome{Entry: 8, Contacts: []windowapi.Contact{{ID: "a", Name: "A. Aarts", Link: "x"}, {ID: "b", Name: "B. Bakker", Link: "y"}}})
+	b.Clock = b.Clock.Add(time.Minute)
+	b.did()
+	var v *rowView
+	for _, shown := range b.calls.list.views {
+		if shown.Visible() && shown.row.person == 2 {
+			v = shown
+		}
+	}
+	other := customer()
+	other.ID = 9
+	b.read([]history.Entry{other, several}, nil)
+	if v.row.person != 1 {
+		t.Fatalf("the view shows person %d, the test expects the first in it", v.row.person)
+	}
+	test.TapAt(v, fyne.NewPos(150, 14))
+	b.wantDid(t, "a click at once")
+	b.Clock = b.Clock.Add(widgets.SettleTime)
+	test.TapAt(v, fyne.NewPos(150, 14))
+	b.wantDid(t, "a click later", "open 8 a")
+}
+
+// TestDoubleClickOnTick: the second click does not undo what the first did.
+func TestDoubleClickOnTick(t *testing.T) {
+	b := opened(t, missedAt(6, 10, "+31200000001", "A. Jansen"))
+	b.Clock = b.Clock.Add(time.Minute)
+	b.did()
+	v := views(b)[6]
+	at := fyne.NewPos(v.icons[toolTick].Position().X+4, 20)
+	test.TapAt(v, at)
+	test.TapAt(v, at)
+	b.wantDid(t, "two clicks", "tick [6]")
+	b.Clock = b.Clock.Add(widgets.SettleTime)
+	test.TapAt(v, at)
+	b.wantDid(t, "a click later", "reopen [6]")
+}
+
 // TestKeyboard uses the whole window with the keyboard.
 func TestKeyboard(t *testing.T) {
 	var all []history.Entry

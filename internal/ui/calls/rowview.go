@@ -85,7 +85,8 @@ func (v *rowView) set(n int, r row, known bool) {
 	if n == v.n && r == v.row && known == v.known {
 		return
 	}
-	if r.id != v.row.id {
+	if was := v.row; r.id != was.id || r.person != was.person || r.personContact != was.personContact || r.title != was.title ||
+		r.undo != was.undo || r.removedText != was.removedText { // a click was meant for what was here
 		v.since = v.calls.host.Now()
 	}
 	v.n, v.row, v.known = n, r, known

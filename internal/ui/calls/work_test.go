@@ -94,6 +94,7 @@ func TestListToWorkOff(t *testing.T) {
 		b.read(ticked, nil)
 	}
 	uitest.WantTexts(t, c.win, "Ongedaan maken", "Gemist (3)")
+	b.Clock = b.Clock.Add(widgets.SettleTime)
 	test.TapAt(v, fyne.NewPos(v.Size().Width-40, 20))
 	b.wantDid(t, "undo", "reopen [6 4 1]")
 	b.read(workDay(), nil)
