@@ -183,6 +183,22 @@ func TestLookupShowAt(t *testing.T) {
 	}
 }
 
+// TestAnswerForClosedWindow: what a closed window asked does not answer the next one's question.
+func TestAnswerForClosedWindow(t *testing.T) {
+	b, w := lookupHarness(t, text.Dutch)
+	w.ShowAt("0612345678")
+	late := windowapi.LookupResult{Seq: w.seq, Outcome: history.OutcomeFound, Contacts: []windowapi.Contact{dorp}}
+	w.win.Close()
+	b.Show(windowapi.WindowLookup)
+	w = b.Page(windowapi.WindowLookup).(*window)
+	w.ShowAt("0201234567")
+	found(t, b, late)
+	uitest.WantNoTexts(t, w.win, "J. de Vries")
+	if !w.asking {
+		t.Error("the question is no longer open")
+	}
+}
+
 // TestSeveralNumbers: if a text contains several numbers, the one that is clicked is looked up.
 func TestSeveralNumbers(t *testing.T) {
 	b, w := lookupHarness(t, text.Dutch)

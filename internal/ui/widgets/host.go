@@ -54,6 +54,8 @@ type Host struct {
 	Sources *windowapi.Sources // state of the sources of calls, nil until reported by the resident
 	Openers map[string]Opener  // all windows that there are; set once, before the first is shown
 
+	LookupSeq int // number of the lookup window's last question; outlives the window, or a late answer would fit the next one
+
 	pages map[string]Page
 	reuse fyne.Window // to be rebuilt instead of opening a new one, usually nil
 	shown map[any]int // how often each variable of ShowFor was set, while it is
