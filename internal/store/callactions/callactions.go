@@ -219,10 +219,14 @@ func (c *Calls) OpenLink(ctx context.Context, link, number string) error {
 	return err
 }
 
-// OpenPerson opens the file of one of several contacts, who then becomes the caller.
-func (c *Calls) OpenPerson(ctx context.Context, id int64, k windowapi.Contact) error {
+// OpenPerson opens the file of one of several contacts with a number, who then becomes the
+// caller, unless the call has another number by now: it may have been transferred.
+func (c *Calls) OpenPerson(ctx context.Context, id int64, number string, k windowapi.Contact) error {
 	s := c.Settings()
 	e, err := c.get(ctx, s, id)
+	if err == nil && e.Number != number {
+		err = history.ErrGone
+	}
 	if err == nil {
 		err = c.OpenLink(ctx, k.Link, e.Number)
 	}
@@ -301,6 +305,7 @@ func (c *Calls) Copy(ctx context.Context, id int64, relation bool) error {
 // LookupOutcome is the result of another lookup, apart from what is now stored.
 type LookupOutcome struct {
 	Entry        int64
+	Number       string              // that was looked up
 	Contacts     []windowapi.Contact // for the user to choose from
 	MoreContacts int                 // contacts beyond those listed
 	Sentence     string              // for the user, "" if the row is enough
@@ -309,7 +314,7 @@ type LookupOutcome struct {
 // StoreLookup stores the hub's answer about a call's number, as far as
 // it may be kept. asked is the call as it was when the hub was asked.
 func (c *Calls) StoreLookup(ctx context.Context, l text.Language, asked history.Entry, f windowapi.LookupResult) (LookupOutcome, error) {
-	m := LookupOutcome{Entry: asked.ID}
+	m := LookupOutcome{Entry: asked.ID, Number: asked.Number}
 	switch f.Outcome {
 	case history.OutcomeFailed:
 		m.Sentence = l.T(text.CallsAgainFailed, l.T(text.Failure(f.Failure)))

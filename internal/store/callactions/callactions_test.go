@@ -242,18 +242,28 @@ func TestOpenPerson(t *testing.T) {
 	several.Number, several.Name, several.ContactID, several.RelationNumber, several.Link, several.Matches = "+31207650022", "", "", "", "", 2
 	id := b.put(several)
 	bakker := windowapi.Contact{ID: "c-bakker", Name: "B. Bakker", Relation: "200201", Link: link("c-bakker")}
-	b.works("open", b.OpenPerson(ctx, id, bakker), changed, "choice made +31207650022 c-bakker", changed)
+	b.works("open", b.OpenPerson(ctx, id, "+31207650022", bakker), changed, "choice made +31207650022 c-bakker", changed)
 	if got := b.at(id); b.notes("xdg-open") != bakker.Link || got.ContactID != "c-bakker" || got.Name != "B. Bakker" || got.Open() {
 		t.Errorf("opened %q, and the call is %+v", b.notes("xdg-open"), got)
 	}
 	evil := bakker
 	evil.Link = "https://evil.example/contacts/viewcontact/c"
-	b.fails("a link of another hub", b.OpenPerson(ctx, id, evil), text.Dutch.T(text.CallsTroubleLink))
+	b.fails("a link of another hub", b.OpenPerson(ctx, id, "+31207650022", evil), text.Dutch.T(text.CallsTroubleLink))
 	several.Number = "+49698760011"
 	abroad := b.put(several)
-	b.works("foreign", b.OpenPerson(ctx, abroad, bakker), changed)
+	b.works("foreign", b.OpenPerson(ctx, abroad, several.Number, bakker), changed)
 	if got := b.at(abroad); got.ContactID+got.Name != "" {
 		t.Errorf("only possible, and kept: %+v", got)
+	}
+	several.Number = "+31207650033"
+	transferred := b.put(several)
+	before := b.at(transferred)
+	if err := b.OpenPerson(ctx, transferred, "+31207650022", bakker); !errors.Is(err, history.ErrGone) {
+		t.Errorf("the call has another number: %v", err)
+	}
+	b.works("another number", nil)
+	if got := b.at(transferred); got != before {
+		t.Errorf("another caller's person is kept: %+v", got)
 	}
 }
 

@@ -92,7 +92,9 @@ func (c *window) act(r row) {
 		c.undoRow(r.id)
 	case r.person > 0:
 		if r.openable { // this person, whoever is in its place by now
-			c.run(r.id, func(ctx context.Context) error { return c.h.actions.OpenPerson(ctx, r.id, r.personContact) })
+			c.run(r.id, func(ctx context.Context) error {
+				return c.h.actions.OpenPerson(ctx, r.id, r.personNumber, r.personContact)
+			})
 		}
 	case r.several && c.people.Entry == r.id:
 		c.hidePeople()

@@ -120,7 +120,7 @@ func TestClickAfterPeopleMoved(t *testing.T) {
 	several := customer()
 	several.ID, several.ContactID, several.RelationNumber, several.Link, several.Name, several.Matches = 8, "", "", "", "", 2
 	b := opened(t, several)
-	b.calls.showLookup(callactions.LookupOutcome{Entry: 8, Contacts: []windowapi.Contact{{ID: "a", Name: "A. Aarts", Link: "x"}, {ID: "b", Name: "B. Bakker", Link: "y"}}})
+	b.calls.showLookup(callactions.LookupOutcome{Entry: 8, Number: several.Number, Contacts: []windowapi.Contact{{ID: "a", Name: "A. Aarts", Link: "x"}, {ID: "b", Name: "B. Bakker", Link: "y"}}})
 	b.Clock = b.Clock.Add(time.Minute)
 	b.did()
 	var v *rowView
@@ -140,6 +140,13 @@ func TestClickAfterPeopleMoved(t *testing.T) {
 	b.Clock = b.Clock.Add(widgets.SettleTime)
 	test.TapAt(v, fyne.NewPos(150, 14))
 	b.wantDid(t, "a click later", "open 8 a")
+	several.Number = "+31200000033"
+	b.read([]history.Entry{other, several}, nil)
+	for i := range b.calls.listLayout.total() {
+		if r, _ := b.calls.row(i); r.person != 0 {
+			t.Errorf("after a transfer %q is below the new caller", r.title)
+		}
+	}
 }
 
 // TestDoubleClickOnTick: the second click does not undo what the first did.

@@ -38,7 +38,7 @@ func (d *disk) note(what string, m ...any) error {
 
 func (d *disk) State(context.Context) callactions.State { return d.state }
 func (d *disk) Open(_ context.Context, id int64) error  { return d.note("open", id) }
-func (d *disk) OpenPerson(_ context.Context, id int64, k windowapi.Contact) error {
+func (d *disk) OpenPerson(_ context.Context, id int64, _ string, k windowapi.Contact) error {
 	return d.note("open", id, k.ID)
 }
 func (d *disk) CallBack(_ context.Context, id int64) error { return d.note("call", id) }
@@ -47,7 +47,7 @@ func (d *disk) Copy(_ context.Context, id int64, relation bool) error {
 }
 func (d *disk) StoreLookup(_ context.Context, _ text.Language, e history.Entry,
 	f windowapi.LookupResult) (callactions.LookupOutcome, error) {
-	d.got.Entry = e.ID
+	d.got.Entry, d.got.Number = e.ID, e.Number
 	return d.got, d.note("looked", e.ID, f.Outcome)
 }
 func (d *disk) Tick(_ context.Context, ids ...int64) error   { return d.note("tick", ids) }

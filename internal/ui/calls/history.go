@@ -38,7 +38,7 @@ type History struct {
 type callActions interface {
 	State(context.Context) callactions.State
 	Open(ctx context.Context, id int64) error
-	OpenPerson(ctx context.Context, id int64, k windowapi.Contact) error
+	OpenPerson(ctx context.Context, id int64, number string, k windowapi.Contact) error
 	CallBack(ctx context.Context, id int64) error
 	Copy(ctx context.Context, id int64, relation bool) error
 	StoreLookup(context.Context, text.Language, history.Entry, windowapi.LookupResult) (callactions.LookupOutcome, error)

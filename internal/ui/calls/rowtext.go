@@ -36,6 +36,7 @@ type row struct {
 	place         history.Place
 	person        int               // which of the call's people, from 1; -1 for the line below them
 	personContact windowapi.Contact // of that person
+	personNumber  string            // that person's number, which was looked up
 	undo          bool              // something was just removed and can be restored
 	removedText   string            // what was done to the whole call, "" if it is still there
 }

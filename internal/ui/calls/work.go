@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/store/callactions"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/widgets"
@@ -281,14 +282,20 @@ func (c *window) withUndo(r row, gone map[int64]*undo) row {
 	return r
 }
 
-// withPeople appends the people to choose from below the last row.
+// withPeople appends the people to choose from below the last row, unless its call was
+// transferred since: they are not the new caller.
 func (c *window) withPeople(rows []row) []row {
 	r := rows[len(rows)-1]
 	if c.people.Entry != r.id || len(c.people.Contacts) == 0 {
 		return rows
 	}
+	if e, known := c.entry(r.id); known && e.Number != c.people.Number {
+		c.people = callactions.LookupOutcome{}
+		return rows
+	}
 	for i, k := range c.people.Contacts {
-		p := row{id: r.id, person: i + 1, personContact: k, day: r.day, place: r.place, openable: k.Link != "", title: k.Name, detail: widgets.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer)}
+		p := row{id: r.id, person: i + 1, personContact: k, personNumber: c.people.Number, day: r.day, place: r.place, openable: k.Link != "", title: k.Name,
+			detail: widgets.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer)}
 		p.title = cmp.Or(p.title, c.host.Lang.T(text.CardUnnamed))
 		if k.ChosenEarlier {
 			p.result = c.host.Lang.T(text.CardEarlier)
