@@ -238,7 +238,7 @@ func (t *Tracker) find(calls []*trackedCall, e Event, from source, key string, n
 		}
 		count++
 		only = c
-		if c.CallerKey != key {
+		if !c.isFrom(e, key) {
 			continue
 		}
 		rang := now.Sub(c.lastRing)
@@ -331,6 +331,13 @@ func (t *Tracker) evictionCandidate() int {
 	return at
 }
 
+// isFrom reports whether an event, with the key of its number, is about this call's caller.
+// A phone may leave the name out of later reports, and with it the only sign that the caller
+// is withheld: the same number is then still the same caller.
+func (c *trackedCall) isFrom(e Event, key string) bool {
+	return c.CallerKey == key || e.Number != "" && e.Number == c.Number && e.Name == ""
+}
+
 // isNew reports whether a value is new.
 func isNew(known, said string) bool { return said != "" && said != known }
 
@@ -349,7 +356,7 @@ func (t *Tracker) update(c *trackedCall, e Event, key string, now time.Time) Cha
 	}
 	// Reports of an answer often lack the number; only a ring, or an actual number,
 	// can mean another caller.
-	if c.CallerKey != key && (e.Number != "" || e.State == Ringing) {
+	if !c.isFrom(e, key) && (e.Number != "" || e.State == Ringing) {
 		kind = AnotherCaller
 		c.CallerKey, c.Number, c.Name, c.Via = key, e.Number, e.Name, e.Via // Via too: a call taken back was passed on by nobody
 	}

@@ -49,6 +49,25 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
+// TestStaysWithheld checks that a number sent with the name of a withheld caller is not
+// shown or looked up when a later report leaves out the name, and that another number is.
+func TestStaysWithheld(t *testing.T) {
+	for _, id := range []string{"1", ""} {
+		synctest.Test(t, func(t *testing.T) {
+			b := start(t, nil)
+			b.send(call.Event{Source: b.ws, ID: id, Number: known, Name: "Anonymous"})
+			b.send(call.Event{Source: b.ws, ID: id, State: call.Answered, Number: known})
+			if c := b.one(OutcomeWithheld); c.Answered.IsZero() || b.hub.asked.Load() != 0 {
+				t.Errorf("id %q: %+v, %d lookups", id, c, b.hub.asked.Load())
+			}
+			if id != "" {
+				b.send(call.Event{Source: b.ws, ID: id, State: call.Answered, Number: nobody})
+				b.one(OutcomeNobody)
+			}
+		})
+	}
+}
+
 // TestDirections checks that an outgoing call is a strip, a card or nothing,
 // depending on the setting, and that a call of unknown direction has no card.
 func TestDirections(t *testing.T) {
