@@ -25,7 +25,7 @@ import (
 )
 
 // TestWalk types every command of the README and of the guide's pages for administrators
-// exactly as written, at a terminal, in its own home and network, with a copy of /etc.
+// as written (simulated calls faster), at a terminal, in its own home and network, with a copy of /etc.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	bin := must.Get(binary())(t)

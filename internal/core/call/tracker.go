@@ -333,7 +333,7 @@ func (t *Tracker) evictionCandidate() int {
 
 // isFrom reports whether an event, with the key of its number, is about this call's caller.
 // A phone may leave the name out of later reports, and with it the only sign that the caller
-// is withheld: the same number is then still the same caller.
+// is withheld: the same number, written the same way, is then still the same caller.
 func (c *trackedCall) isFrom(e Event, key string) bool {
 	return c.CallerKey == key || e.Number != "" && e.Number == c.Number && e.Name == ""
 }

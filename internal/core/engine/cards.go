@@ -118,7 +118,7 @@ func (e *Engine) receive(ctx context.Context, ev call.Event) {
 		e.beginCall(ctx, ch.Call, n, ev, now)
 		return
 	case call.TooOld:
-		e.recordTooOld(ch, n)
+		e.recordTooOld(ch, e.p.Rules.Parse(ch.Call.Number, ch.Call.Name)) // this report may say less
 		return
 	}
 	c := e.cardOf(ch.Call.ID)

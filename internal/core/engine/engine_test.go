@@ -64,6 +64,13 @@ func TestStaysWithheld(t *testing.T) {
 				b.send(call.Event{Source: b.ws, ID: id, State: call.Answered, Number: nobody})
 				b.one(OutcomeNobody)
 			}
+			late := time.Now().Add(-2 * call.StaleAfter)
+			must.Do(t, b.e.Receive(call.Event{Source: b.ws, ID: "late", Number: known, Name: "Anonymous", At: late}))
+			must.Do(t, b.e.Receive(call.Event{Source: b.ws, ID: "late", State: call.Answered, Number: known, At: late.Add(time.Second)}))
+			synctest.Wait()
+			if n := b.entries[len(b.entries)-1].Card.Number; n.Kind != phone.Withheld {
+				t.Errorf("a late report reveals %v", n)
+			}
 		})
 	}
 }
