@@ -146,9 +146,9 @@ func (c *window) lookAgain(r row) {
 	c.lookupID = r.id
 	c.list.repaintRows()
 	c.lookupEntry = e
-	c.lookupSeq++
-	c.host.Send(windowapi.KindLookup, windowapi.Lookup{Seq: c.lookupSeq, Entry: e.ID, Text: e.Number})
-	seq := c.lookupSeq
+	seq := c.host.NextLookup()
+	c.lookupSeq = seq
+	c.host.Send(windowapi.KindLookup, windowapi.Lookup{Seq: seq, Entry: e.ID, Text: e.Number})
 	c.host.Later(widgets.LookupTimeout, func() {
 		if now := c.h.calls; now != nil && now.lookupID == r.id && now.lookupSeq == seq {
 			now.lookupID = -1

@@ -95,6 +95,16 @@ func TestClicksInARow(t *testing.T) {
 	}
 }
 
+// wantSettling clicks a row whose contents have just changed, at once and later.
+func (b *harness) wantSettling(t *testing.T, v *rowView, later string) {
+	t.Helper()
+	test.TapAt(v, fyne.NewPos(150, 14))
+	b.wantDid(t, "a click at once")
+	b.Clock = b.Clock.Add(widgets.SettleTime)
+	test.TapAt(v, fyne.NewPos(150, 14))
+	b.wantDid(t, "a click later", later)
+}
+
 // TestClickAfterRowsMoved: a new call moves the others down;
 // a click intended for the previous row opens nothing.
 func TestClickAfterRowsMoved(t *testing.T) {
@@ -108,11 +118,27 @@ func TestClickAfterRowsMoved(t *testing.T) {
 	if v.row.id != 8 {
 		t.Fatalf("the view shows %d, the test expects another caller in it", v.row.id)
 	}
-	test.TapAt(v, fyne.NewPos(150, 14))
-	b.wantDid(t, "a click at once")
-	b.Clock = b.Clock.Add(widgets.SettleTime)
-	test.TapAt(v, fyne.NewPos(150, 14))
-	b.wantDid(t, "a click later", "open 8")
+	b.wantSettling(t, v, "open 8")
+}
+
+// TestAnswerForClosedWindow: the answer to a closed window's question does not fit that of
+// the next window, even about the same call.
+func TestAnswerForClosedWindow(t *testing.T) {
+	b := opened(t, customer())
+	r, _ := b.calls.row(0)
+	b.calls.lookAgain(r)
+	late := windowapi.LookupResult{Seq: b.calls.lookupSeq, Entry: r.id}
+	b.calls.win.Close()
+	b.Show(windowapi.WindowCalls)
+	b.read([]history.Entry{customer()}, nil)
+	b.calls.lookAgain(r)
+	if b.calls.lookupID != r.id {
+		t.Fatal("nothing is asked")
+	}
+	b.SendFromResident(t, windowapi.KindLookup, late)
+	if b.calls.lookupID != r.id {
+		t.Error("the question is no longer open")
+	}
 }
 
 // TestClickAfterPeopleMoved: the people of one call are told apart, too.
@@ -135,11 +161,7 @@ func TestClickAfterPeopleMoved(t *testing.T) {
 	if v.row.person != 1 {
 		t.Fatalf("the view shows person %d, the test expects the first in it", v.row.person)
 	}
-	test.TapAt(v, fyne.NewPos(150, 14))
-	b.wantDid(t, "a click at once")
-	b.Clock = b.Clock.Add(widgets.SettleTime)
-	test.TapAt(v, fyne.NewPos(150, 14))
-	b.wantDid(t, "a click later", "open 8 a")
+	b.wantSettling(t, v, "open 8 a")
 	several.Number = "+31200000033"
 	b.read([]history.Entry{other, several}, nil)
 	for i := range b.calls.listLayout.total() {

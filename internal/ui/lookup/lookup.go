@@ -117,17 +117,11 @@ func (w *window) ShowAt(number string) {
 // number that is not its own.
 func (w *window) typed() {
 	if w.found != nil || w.asking {
-		w.nextSeq()
+		w.seq = w.host.NextLookup()
 		w.found, w.asking = nil, false
 		w.fail("")
 		w.show()
 	}
-}
-
-// nextSeq numbers the next question. An answer to any earlier one, of a closed window too, is dropped.
-func (w *window) nextSeq() {
-	w.host.LookupSeq++
-	w.seq = w.host.LookupSeq
 }
 
 // sendLookup looks up the number in the box.
@@ -139,7 +133,7 @@ func (w *window) sendLookup() {
 	if len(number) > widgets.MaxNumberLen {
 		number = strings.ToValidUTF8(number[:widgets.MaxNumberLen], "")
 	}
-	w.nextSeq()
+	w.seq = w.host.NextLookup()
 	w.asking, w.found = true, nil
 	w.fail("")
 	widgets.Fill(w.body) // "looking up" is mentioned when it takes a while

@@ -54,11 +54,10 @@ type Host struct {
 	Sources *windowapi.Sources // state of the sources of calls, nil until reported by the resident
 	Openers map[string]Opener  // all windows that there are; set once, before the first is shown
 
-	LookupSeq int // number of the lookup window's last question; outlives the window, or a late answer would fit the next one
-
 	pages map[string]Page
 	reuse fyne.Window // to be rebuilt instead of opening a new one, usually nil
 	shown map[any]int // how often each variable of ShowFor was set, while it is
+	asked int         // lookups that windows have asked for
 	read  atomic.Pointer[settings.Settings]
 }
 
@@ -171,6 +170,13 @@ func (h *Host) Work(do func(ctx context.Context, post func(func()))) (end contex
 		})
 	})
 	return end
+}
+
+// NextLookup numbers a window's next lookup. The numbers outlive the windows: a late answer
+// to a closed one must not fit the question of the next.
+func (h *Host) NextLookup() int {
+	h.asked++
+	return h.asked
 }
 
 // Settings returns the profile's effective settings, from its file and the policy; as in the
