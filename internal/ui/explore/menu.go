@@ -12,7 +12,7 @@ import (
 // export the type, nor which line of the menu has the focus; a test notices if it renames them.
 func menuItem(o fyne.CanvasObject) (Description, bool) {
 	v := reflect.ValueOf(o)
-	if v.Type().String() != "*widget.menuItem" {
+	if v.Kind() != reflect.Pointer || v.Type().String() != "*widget.menuItem" {
 		return Description{}, false
 	}
 	item := v.Elem().FieldByName("Item").Interface().(*fyne.MenuItem)
