@@ -97,8 +97,8 @@ const (
 )
 
 // Source identifies where a report came from. Two sources are the same connection if Kind and
-// Conn are equal, whatever their ReportLevel: do not compare Sources with ==. A call belongs
-// to the source that reported it, so a Source is also the identity that may change the call.
+// Conn are equal, whatever their ReportLevel. A call belongs to the source that reported it,
+// so a Source is also the identity that may change the call.
 type Source struct {
 	Kind string // "websocket", "http", "url", "command", "baresip", …
 	Conn string // which connection of that kind; "" if there is only one
