@@ -30,6 +30,7 @@ func TestMenuHasWhatIsSetUp(t *testing.T) {
 		change   func(d *desktop)
 		state    health.State
 		has, not []string
+		broken   []health.Registration
 	}{
 		{name: "all of it", has: []string{"Klaar.", "Nog geen oproepen", "Oproepen…", "Nummer opzoeken…", "Hub openen", "1 uur pauzeren", "Pauzeren tot morgen", "Telefoon koppelen", "Help…", "Wiebelt afsluiten"},
 			not: []string{"Doorgaan", "Demo…", "Berichten aanleveren…"}},
@@ -39,6 +40,7 @@ func TestMenuHasWhatIsSetUp(t *testing.T) {
 		{name: "paused", state: health.Paused, has: []string{"Doorgaan"}, not: []string{"1 uur pauzeren", "Pauzeren tot morgen"}},
 		{name: "the demo", change: func(d *desktop) { d.o.Demo = &Demo{} }, has: []string{"Demo…", "Oproepen…"}, not: []string{"Hub openen", "1 uur pauzeren", "Telefoon koppelen", "Instellingen…"}},
 		{name: "a missed call", change: func(d *desktop) { d.put(missedCall()) }, has: []string{"Oproepen… (1 gemist)"}, not: []string{"Oproepen…"}},
+		{name: "lost links", broken: []health.Registration{health.Scheme}, has: []string{"Herstellen: links (wiebelt:)"}, not: []string{"Herstellen: starten bij het aanmelden"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newDesktop(t)
@@ -46,7 +48,7 @@ func TestMenuHasWhatIsSetUp(t *testing.T) {
 			if tt.change != nil {
 				tt.change(d)
 			}
-			items := d.menu(health.Report{State: tt.state, Sentence: "Klaar."}, nil, now)
+			items := d.menu(health.Report{State: tt.state, Sentence: "Klaar.", Repairable: tt.broken}, nil, now)
 			all := titles(items)
 			for _, s := range tt.has {
 				if !slices.Contains(all, s) {
