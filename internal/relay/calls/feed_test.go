@@ -384,4 +384,6 @@ func TestMissed(t *testing.T) {
 	is("anna wazo/1")
 	miss("wazo/3", "bob")
 	is("bob wazo/3")
+	miss("wazo/6", "bob") // dirk dialled it and passed it on
+	is("bob wazo/6")
 }

@@ -66,7 +66,10 @@ type userAnswer struct {
 
 // Leg is one user's side of the call.
 type Leg struct {
-	State      string     `json:"state"`
+	State string `json:"state"`
+	// Direction is set if it differs from the record's: an outgoing call that is passed on
+	// is incoming for the colleague who gets it.
+	Direction  string     `json:"direction,omitempty"`
 	Reason     string     `json:"reason,omitempty"`
 	AnsweredBy string     `json:"by,omitempty"`  // who answered elsewhere, according to the exchange
 	Rang       time.Time  `json:"rang,omitzero"` // zero if its end was reported first
@@ -129,7 +132,7 @@ func (r Record) Apply(report Report) (after Record, changed bool, err error) {
 		before := r.Legs[u]
 		if before == nil && len(after.Legs) >= maxLegs {
 			err = ErrTooManyUsers
-		} else if leg, ok := before.apply(e, report.MayReturn); ok {
+		} else if leg, ok := before.apply(e, r.Direction, report.MayReturn); ok {
 			heard, changed = true, changed || before == nil || leg.State != before.State
 			after.Legs[u] = leg
 		}
@@ -160,7 +163,8 @@ func (r *Record) endRinging(taken Report, by []wire.User) (some bool) {
 	}
 	for u, l := range r.Legs {
 		if l.State == call.Ringing.String() && !slices.Contains(by, u) {
-			r.Legs[u], some = &Leg{State: call.Ended.String(), Reason: call.AnsweredElsewhere.String(), Rang: l.Rang, At: taken.At}, true
+			r.Legs[u], some = &Leg{State: call.Ended.String(), Direction: l.Direction, Reason: call.AnsweredElsewhere.String(),
+				Rang: l.Rang, At: taken.At}, true
 		}
 	}
 	return some
@@ -207,10 +211,14 @@ func (r *Record) merge(e call.Event) (news bool) {
 // a call may be called again later.
 const reorderWindow = 2 * time.Second
 
-// apply returns the leg after a report; l itself does not change. ok is false if the report
-// is older than what is known, or the call has ended for this user and does not come back.
-func (l *Leg) apply(e call.Event, mayReturn bool) (after *Leg, ok bool) {
+// apply returns the leg after a report on a call of this direction; l itself does not change. ok
+// is false if the report is older than what is known, or the call has ended for this user and
+// does not come back.
+func (l *Leg) apply(e call.Event, direction string, mayReturn bool) (after *Leg, ok bool) {
 	now := Leg{State: e.State.String(), Rang: e.At, At: e.At}
+	if l != nil {
+		now.Direction = l.Direction
+	}
 	over := l != nil && l.State == call.Ended.String()
 	switch {
 	case l == nil && e.State == call.Ended:
@@ -221,6 +229,10 @@ func (l *Leg) apply(e call.Event, mayReturn bool) (after *Leg, ok bool) {
 		now.Rang, now.Answered = l.Rang, l.Answered
 		if before, _ := call.ParseState(l.State); e.State < before {
 			now.State = l.State // ringing reported again; the caller's details may be new
+		}
+	case e.State == call.Ringing && e.Direction != call.DirectionUnknown && direction != "":
+		if now.Direction = e.Direction.String(); now.Direction == direction {
+			now.Direction = ""
 		}
 	}
 	switch e.State {
@@ -279,8 +291,11 @@ func (r Record) ForUser(u wire.User) (c wire.Call, ok bool) {
 	if l == nil || l.Rang.IsZero() {
 		return wire.Call{}, false
 	}
-	c = wire.Call{ID: r.ID, State: l.State, Direction: r.Direction, Number: r.Number, Name: r.Name, Line: r.Line,
+	c = wire.Call{ID: r.ID, State: l.State, Direction: r.direction(l), Number: r.Number, Name: r.Name, Line: r.Line,
 		Queue: r.Queue, Via: r.Via, Reason: l.Reason, AnsweredBy: l.AnsweredBy, Began: l.Rang, Answered: l.Answered}
+	if c.Direction == call.Outgoing.String() {
+		c.Via = "" // it says who passed the call on to somebody else
+	}
 	if l.Answered != nil {
 		return c, true
 	}
@@ -293,6 +308,9 @@ func (r Record) ForUser(u wire.User) (c wire.Call, ok bool) {
 	}
 	return c, true
 }
+
+// direction returns the direction of one user's side of the call.
+func (r Record) direction(l *Leg) string { return cmp.Or(l.Direction, r.Direction) }
 
 // answers returns who answered the call, in order of time.
 func (r Record) answers() (all []userAnswer) {

@@ -149,6 +149,23 @@ func TestPassedOn(t *testing.T) {
 	heard(t, r, "dirk", "ended elsewhere bob true")
 }
 
+// TestOutgoingPassedOn: an outgoing call that is passed on rings at the colleague as an incoming
+// one, also after others took it; the caller's stays outgoing, passed on by nobody.
+func TestOutgoingPassedOn(t *testing.T) {
+	dials, rings := report(0, call.Answered, "anna"), report(time.Minute, call.Ringing, "bob", "carla")
+	dials.Direction, rings.Via = call.Outgoing, "101"
+	unsure := report(61*time.Second, call.Answered, "bob")
+	unsure.Direction, unsure.MayReturn = call.DirectionUnknown, true
+	again := report(2*time.Minute, call.Ringing, "carla")
+	again.Direction, again.MayReturn = call.DirectionUnknown, true
+	r := take(t, Record{}, dials, rings, unsure, again)
+	for u, want := range map[wire.User]string{"anna": "outgoing ", "bob": "incoming 101", "carla": "incoming 101"} {
+		if c, _ := r.ForUser(u); c.Direction+" "+c.Via != want {
+			t.Errorf("%s: %+v, want %s", u, c, want)
+		}
+	}
+}
+
 // TestAnotherCaller: if a call gets another caller, nothing of the previous one remains; if
 // the same caller is reported again, details missing from the new report stay.
 func TestAnotherCaller(t *testing.T) {
@@ -252,10 +269,14 @@ func TestFull(t *testing.T) {
 	for i := range maxLegs {
 		rings := report(time.Duration(i), call.Ringing, wire.User(fmt.Sprintf("%s%05d", long, i)))
 		rings.Number, rings.Name, rings.Line, rings.Via, rings.Queue = text, text, text, text, text
-		rings.State = call.Answered
-		var err error
-		if r, _, err = r.Apply(rings); err != nil {
-			t.Fatal(err)
+		rings.Direction = call.Direction(min(i, 1)) // not the record's, for all but the first
+		answered := rings
+		answered.State = call.Answered
+		for _, report := range []Report{rings, answered} {
+			var err error
+			if r, _, err = r.Apply(report); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	b := must.Get(json.Marshal(r))(t)
