@@ -124,3 +124,9 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
 )
+
+// Libraries of Fyne's that would set themselves up at each start, for nothing.
+replace (
+	github.com/nicksnyder/go-i18n/v2 => ./internal/ui/fynedeps/i18n
+	github.com/yuin/goldmark => ./internal/ui/fynedeps/goldmark
+)

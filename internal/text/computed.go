@@ -228,8 +228,7 @@ func Hiding(why string) Key { return Key("status.hiding." + why) }
 func Trust(why string) Key { return Key("trust.why." + why) }
 
 // FyneWords lists Fyne's own strings that our windows can show.
-var FyneWords = []string{"Advanced", "Cancel", "Confirm", "Copy", "Create Folder", "Cut", "Enter filename", "Error", "Favourites", "File", "Folder",
-	"New Folder", "No", "OK", "Open", "Paste", "Quit", "Redo", "Save", "Select all", "Show Hidden Files", "Undo", "Yes", "file.name", "file.parent"}
+var FyneWords = []string{"Copy", "Cut", "Paste", "Redo", "Select all", "Undo"}
 
 // WindowFyne is the key for one of FyneWords.
 func WindowFyne(theirs string) Key {

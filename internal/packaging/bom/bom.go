@@ -79,6 +79,9 @@ func folders(ctx context.Context, programs []string) (map[string][]string, error
 			if m.Replace != nil {
 				m = m.Replace
 			}
+			if strings.HasPrefix(m.Path, "./") { // a folder of this project
+				continue
+			}
 			if module := m.Path + "@" + m.Version; !slices.Contains(ask, module) {
 				ask = append(ask, module)
 			}

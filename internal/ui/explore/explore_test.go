@@ -39,7 +39,9 @@ func TestTypes(t *testing.T) {
 		{lines, Description{Role: screenreader.Entry, State: screenreader.Focusable | screenreader.Multiline, Hint: "a hint"}},
 		{title, Description{Role: screenreader.Heading, Name: "Title", Level: 1}},
 		{widget.NewLabel("Text"), Description{Role: screenreader.Label, Name: "Text"}},
-		{widget.NewRichTextFromMarkdown("One **two**.\n\n- three\n- four"), Description{Role: screenreader.Label, Name: "One two.\nthree\nfour"}},
+		{widget.NewRichText(&widget.TextSegment{Text: "One ", Style: widget.RichTextStyleInline}, &widget.TextSegment{Text: "two."},
+			&widget.ListSegment{Items: []widget.RichTextSegment{&widget.TextSegment{Text: "three"}, &widget.TextSegment{Text: "four"}}}),
+			Description{Role: screenreader.Label, Name: "One two.\nthree\nfour"}},
 		{Announced(widget.NewLabel("new")), Description{Role: screenreader.News}},
 	} {
 		got, ok := DescriptionOf(tt.o)

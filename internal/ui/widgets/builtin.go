@@ -8,8 +8,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TranslateBuiltin sets Fyne's language to l. Fyne has no Dutch and its language cannot be
-// selected; only the strings of the system's language can be replaced.
+// TranslateBuiltin sets the language of Fyne's own words to l.
 func TranslateBuiltin(l text.Language) error {
 	all := map[string]string{}
 	for _, theirs := range text.FyneWords {

@@ -1,0 +1,31 @@
+// Package goldmark takes the place of the Markdown parser that Fyne links into every program.
+// No window shows Markdown, and the parser's tables would be built at each start of the program.
+package goldmark
+
+import (
+	"errors"
+	"io"
+
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer"
+)
+
+// Markdown parses nothing.
+type Markdown struct{}
+
+// Option is ignored.
+type Option struct{}
+
+// New returns a Markdown.
+func New(...Option) Markdown { return Markdown{} }
+
+// WithRenderer ignores the renderer.
+func WithRenderer(renderer.Renderer) Option { return Option{} }
+
+// WithExtensions ignores the extensions.
+func WithExtensions(...extension.Extension) Option { return Option{} }
+
+// Convert fails.
+func (Markdown) Convert([]byte, io.Writer) error {
+	return errors.New("this program has no Markdown parser")
+}
