@@ -52,8 +52,8 @@ func (r *Resident) settings() *settings.Settings { return r.current().settings }
 func (r *Resident) lang() text.Language { return r.current().lang }
 
 // followSettings keeps everything in line with the settings, including the
-// policy's, and detects that the computer has slept, until ctx ends. Nothing else
-// changes what is in effect.
+// policy's, and detects that the computer has slept or its clock was set, until ctx ends.
+// Nothing else changes what is in effect.
 func (r *Resident) followSettings(ctx context.Context) {
 	tick := time.Tick(lookEvery)
 	clock, jumped := sleepwatch.NewClock(), sleepwatch.Jumps(ctx)
@@ -100,8 +100,8 @@ func (r *Resident) followSettings(ctx context.Context) {
 			r.reload(ctx, true)
 			continue
 		}
-		if slept := clock.Check(lookEvery); slept != 0 {
-			r.resumed(slept)
+		if slept, set := clock.Check(); slept != 0 || set != 0 {
+			r.resumed(slept, set)
 		}
 		switch absent := r.reload(ctx, false); {
 		case !absent:

@@ -272,15 +272,16 @@ func (r *Resident) recheckHub() {
 	r.hubWatch.CheckAfter(0)
 }
 
-// resumed handles the end of a sleep.
-func (r *Resident) resumed(slept time.Duration) {
-	r.o.Log.Info("the clock has jumped", "by", slept.Round(time.Second))
+// resumed handles the end of a sleep, and a clock that was set. That ends no call and no
+// connection, but may be what something waits for: a token, a certificate, the next day.
+func (r *Resident) resumed(slept, set time.Duration) {
 	r.engine.Resumed(slept)
+	r.o.Log.Info("the computer has slept, or its clock was set", "slept", slept.Round(time.Second), "set", set.Round(time.Second))
 	if c := r.current().client; c != nil {
 		c.Resumed()
 	}
 	r.hubWatch.Resumed()
-	r.sources.wake(true)
+	r.sources.wake(slept != 0)
 	if r.usual != nil {
 		r.usual.Resumed()
 	}

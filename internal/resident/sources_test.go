@@ -81,7 +81,7 @@ func TestOtherHub(t *testing.T) {
 }
 
 // TestLinksAreWoken checks that a sleep wakes all links, and a new
-// secret only the unconnected ones.
+// secret or a clock that was set only the unconnected ones.
 func TestLinksAreWoken(t *testing.T) {
 	d, _ := running(t)
 	d.sources = newSources(t.Context(), d.Resident, new(sync.WaitGroup))
@@ -105,7 +105,10 @@ func TestLinksAreWoken(t *testing.T) {
 	if d.sources.wake(false); !slices.Equal(woken(), []string{"waits"}) {
 		t.Error("with a new secret others were woken")
 	}
-	if d.resumed(time.Hour); !slices.Equal(woken(), []string{"stands", "waits"}) {
+	if d.resumed(0, time.Hour); !slices.Equal(woken(), []string{"waits"}) {
+		t.Error("with the clock set others were woken")
+	}
+	if d.resumed(time.Hour, 0); !slices.Equal(woken(), []string{"stands", "waits"}) {
 		t.Error("not all were woken after a sleep")
 	}
 }

@@ -12,9 +12,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// now returns the wall clock's time. It and Jumps have their own file so that
-// a test can build the program with others.
-func now() time.Time { return time.Now().Round(0) }
+// read returns how long the computer has slept since it was started, and when that was by the
+// wall clock. It and Jumps have their own file so that a test can build the program with others.
+func read() (asleep time.Duration, started time.Time) {
+	sinceStart := clock(unix.CLOCK_BOOTTIME)
+	return sinceStart - clock(unix.CLOCK_MONOTONIC), time.Now().Round(0).Add(-sinceStart)
+}
+
+func clock(id int32) time.Duration {
+	var t unix.Timespec
+	_ = unix.ClockGettime(id, &t) // it cannot fail: every Linux has these clocks
+	return time.Duration(t.Nano())
+}
 
 // Jumps reports at once, until ctx ends, when the clock was set or the computer has slept,
 // if the system supports that (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET).

@@ -1,38 +1,39 @@
-// Package sleepwatch detects that the computer has slept, or that the program was stopped for
-// a while. Connections may then be dead, calls over and timers late.
+// Package sleepwatch detects that the computer has slept, so that connections may be dead, calls
+// over and timers late, and that its clock was set, so that what has a time may be due.
 //
-// Go's timers do not count sleep on Linux, but do on Windows; the wall clock counts it
-// everywhere. Therefore a regular check compares the expected time with that clock.
+// The system's clocks tell these apart, and from a program that was merely slow or stopped.
 package sleepwatch
 
 import "time"
 
-// jumpThreshold is a delay that only a sleep explains.
-const jumpThreshold = 5 * time.Second
+// threshold is how short a sleep, or how small a correction of the clock, changes nothing.
+const threshold = 5 * time.Second
 
-// Clock notices jumps of the wall clock. It must be used by a single goroutine.
+// Clock notices sleep and a clock that was set. It must be used by a single goroutine.
 type Clock struct {
-	now           func() time.Time // wall clock
-	last          time.Time
-	lastMonotonic time.Time // the same moment, on the monotonic clock
+	read    func() (asleep time.Duration, started time.Time)
+	asleep  time.Duration
+	started time.Time
 }
 
 // NewClock starts a Clock.
 func NewClock() *Clock {
-	c := &Clock{now: now}
-	c.last, c.lastMonotonic = c.now(), time.Now()
+	c := &Clock{read: read}
+	c.Check()
 	return c
 }
 
-// Check returns how far the clock has jumped since the last Check. While the program runs,
-// the caller calls it at least once per every. The result is 0 if it has not
-// jumped, and negative if it was set back.
-func (c *Clock) Check(every time.Duration) time.Duration {
-	at, ran := c.now(), time.Now()
-	gap := at.Sub(c.last) - min(ran.Sub(c.lastMonotonic), every)
-	c.last, c.lastMonotonic = at, ran
-	if gap > jumpThreshold || gap < -jumpThreshold {
-		return gap
+// Check returns how long the computer has slept since the last Check, and how far the wall
+// clock was set ahead meanwhile, negative if back. Each is 0 up to the threshold.
+func (c *Clock) Check() (slept, set time.Duration) {
+	asleep, started := c.read()
+	slept, set = asleep-c.asleep, started.Sub(c.started)
+	c.asleep, c.started = asleep, started
+	if slept <= threshold {
+		slept = 0
 	}
-	return 0
+	if set.Abs() <= threshold {
+		set = 0
+	}
+	return slept, set
 }

@@ -1,0 +1,10 @@
+package sleepwatch
+
+import (
+	"testing"
+
+	"wiebelt/internal/testutil/winetest"
+)
+
+// TestWindows runs this package's Windows tests under wine.
+func TestWindows(t *testing.T) { winetest.New(t).Test(winetest.BuildTests(t), 2) }
