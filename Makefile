@@ -69,9 +69,9 @@ test-windows:
 lint:
 	.ci/lint
 
-# On a quiet machine. Fails where a budget is not met, or a figure is 15 % worse than
-# in internal/e2e/accepted.json, once all is measured; ACCEPT=1 writes this run's figures
-# there.
+# On a quiet machine. Fails where a budget is not met, or a figure is 15 % worse than was
+# accepted on such a machine in internal/e2e/accepted.json, once all is measured; ACCEPT=1
+# writes this run's figures there.
 bench: build
 	.ci/install test
 	ended=0; \

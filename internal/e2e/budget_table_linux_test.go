@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -141,17 +142,23 @@ const (
 	mostWorse    = 1.15
 )
 
-// guard fails if a figure with a budget has become worse than the accepted one. Durations
-// are compared as multiples of the start of the empty program, since machines differ. With
-// WIEBELT_BENCH_ACCEPT=1, this run's figures are accepted instead.
+// guard fails if a figure with a budget has become worse than the one accepted on such a
+// machine: what is quick on one kind of processor is not on another, whatever it is divided by.
+// Durations are compared as multiples of the start of the empty program, since the hours of
+// one machine differ too. With WIEBELT_BENCH_ACCEPT=1, this run's figures are accepted instead.
 func (t *table) guard(b *testing.B) {
 	b.Helper()
-	accepted := map[string]float64{}
-	if doc, err := os.ReadFile(acceptedFile); err == nil {
-		must.Do(b, json.Unmarshal(doc, &accepted))
+	all := map[string]map[string]float64{}
+	must.Do(b, json.Unmarshal(must.Get(os.ReadFile(acceptedFile))(b), &all))
+	kind := fmt.Sprintf("%s, %d cores", cpu(), runtime.NumCPU())
+	accept := os.Getenv("WIEBELT_BENCH_ACCEPT") != ""
+	accepted := all[kind]
+	if accepted == nil && !accept {
+		b.Errorf("nothing was accepted on a machine like this (%s): run it with ACCEPT=1 on the commit to compare with", kind)
+		return
 	}
 	machine := t.value["the machine: an empty Go program, start → exit"][0]
-	above := ""
+	above, now := "", map[string]float64{}
 	for _, r := range t.rows {
 		name, is := r.What, r.P50
 		if strings.HasPrefix(name, " ") {
@@ -166,19 +173,25 @@ func (t *table) guard(b *testing.B) {
 		default:
 			continue
 		}
+		if r.Budget == "" {
+			continue
+		}
+		now[name] = math.Round(is*1000) / 1000
 		was, known := accepted[name]
 		switch {
-		case r.Budget == "":
-		case os.Getenv("WIEBELT_BENCH_ACCEPT") != "":
-			accepted[name] = math.Round(is*1000) / 1000
+		case accept:
 		case !known:
 			b.Errorf("%s: nothing was accepted: make bench ACCEPT=1", name)
 		case is > was*mostWorse:
 			b.Errorf("%s: %.3f, accepted %.3f: %.0f %% worse", name, is, was, 100*(is/was-1))
 		}
 	}
-	if os.Getenv("WIEBELT_BENCH_ACCEPT") != "" {
-		writeJSON(b, acceptedFile, accepted)
+	if accept {
+		if accepted == nil {
+			all[kind] = now
+		}
+		maps.Copy(all[kind], now)
+		writeJSON(b, acceptedFile, all)
 	}
 }
 
