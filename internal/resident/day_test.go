@@ -141,7 +141,8 @@ func playDay(t *testing.T, path string, calls int) {
 		Browse: func(context.Context, string) error { return nil }, Record: rec.Enqueue, FullFor: time.Minute, AfterCall: 20 * time.Second,
 		SchemeLookup: "ask", Outgoing: "strip", AutoOpen: "never", Log: log})
 	screen := &wall{}
-	cards := must.Get(card.New(card.Config{Language: text.Dutch, Appearance: "light", FileWord: "relatie", Corner: "bottom-right", Log: log}, eng, screen))(t)
+	config := card.Config{Language: text.Dutch, Appearance: "light", FileWord: "relatie", Corner: "bottom-right", Log: log}
+	cards := must.Get(card.New(func() card.Config { return config }, eng, screen))(t)
 	work.Go(func() { runEngine(ctx, eng, rec.Run) })
 	work.Go(func() { cards.Run(ctx) })
 	synctest.Wait()

@@ -26,15 +26,16 @@ import (
 
 // fakeCards stands in for the cards and keeps their last configuration.
 type fakeCards struct {
-	mu   sync.Mutex
-	c    card.Config
-	told chan struct{}
+	config func() card.Config
+	mu     sync.Mutex
+	c      card.Config
+	told   chan struct{}
 }
 
 func (s *fakeCards) Run(context.Context) {}
-func (s *fakeCards) Set(c card.Config) {
+func (s *fakeCards) ConfigChanged() {
 	s.mu.Lock()
-	s.c = c
+	s.c = s.config()
 	s.mu.Unlock()
 	wake.Up(s.told)
 }
@@ -56,7 +57,7 @@ func running(t *testing.T) (*desktop, *fakeCards) {
 	d.tray = tray.New(tray.Params{Log: d.o.Log})
 	d.hubWatch = hubwatch.NewHub(d.hubParams(), &d.facts.hubState)
 	d.corners = cardcorners.Open(d.o.Dirs, d.o.Log)
-	s := &fakeCards{told: make(chan struct{}, 1)}
+	s := &fakeCards{config: d.cardConfig, told: make(chan struct{}, 1)}
 	d.cards = s
 	must.Run(t, d.engine.Run)
 	return d, s

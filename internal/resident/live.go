@@ -175,7 +175,7 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	}
 	r.applyRetention(ctx, old, next)
 	r.deliveries.SettingsChanged(next)
-	r.cards.Set(r.cardConfig())
+	r.cards.ConfigChanged()
 	r.sources.apply(next)
 	r.o.Log.Info("settings are in effect", "problems", len(next.Problems()))
 	r.refresh()

@@ -41,7 +41,7 @@ type screen struct {
 // cards shows calls: as windows of our own, or as notifications.
 type cards interface {
 	Run(ctx context.Context)
-	Set(card.Config) // from any goroutine
+	ConfigChanged() // from any goroutine
 }
 
 // openDisplay opens the desktop for cards. If it accepts none of our windows, notifications
@@ -64,14 +64,14 @@ func (r *Resident) openDisplay() error {
 // makeCards creates what shows calls.
 func (r *Resident) makeCards() error {
 	r.corners = cardcorners.Open(r.o.Dirs, r.o.Log)
-	r.testCard = &testCard{Engine: r.engine, changed: r.setCards}
+	r.testCard = &testCard{Engine: r.engine, changed: func() { r.cards.ConfigChanged() }}
 	if r.display == (notifications.Display{}) {
-		r.cards = notifications.New(notifications.Params{Engine: r.engine, Config: r.cardConfig(),
+		r.cards = notifications.New(notifications.Params{Engine: r.engine, Config: r.cardConfig,
 			AvailabilityChanged: r.notificationsAble, Log: r.o.Log,
 			OpenCallsWindow: func() { r.windows.Show(windowapi.WindowCalls) }})
 		return nil
 	}
-	c, err := card.New(r.cardConfig(), r.testCard, r.display)
+	c, err := card.New(r.cardConfig, r.testCard, r.display)
 	if err != nil {
 		return fmt.Errorf("make the cards: %w", err)
 	}
@@ -79,7 +79,7 @@ func (r *Resident) makeCards() error {
 	return nil
 }
 
-// cardConfig returns the current look and position of cards.
+// cardConfig returns the current look and position of cards. It is called on their goroutine.
 func (r *Resident) cardConfig() card.Config {
 	s, now := r.settings(), time.Now()
 	c := card.Config{
@@ -112,9 +112,6 @@ func (r *Resident) cardConfig() card.Config {
 	}
 	return c
 }
-
-// setCards updates the cards after a change of session, pause or settings.
-func (r *Resident) setCards() { r.cards.Set(r.cardConfig()) }
 
 // changeFacts changes what is known, and shows the state if that is news.
 func (r *Resident) changeFacts(do func(*knownState)) {
@@ -224,10 +221,10 @@ func (r *Resident) startScreenReader(ctx context.Context) (end func()) {
 		}
 	}()
 	r.reader.Store(b)
-	r.setCards()
+	r.cards.ConfigChanged()
 	return func() {
 		r.reader.Store(nil)
-		r.setCards()
+		r.cards.ConfigChanged()
 		cancel()
 		<-done
 	}
@@ -260,7 +257,7 @@ func (r *Resident) hiding() health.Hiding {
 // a change that concerns them all.
 func (r *Resident) showChange() {
 	r.engine.Reconfigure(func(p *engine.Params) { p.AutoOpen = r.autoOpen() })
-	r.setCards()
+	r.cards.ConfigChanged()
 	r.requestRefresh()
 }
 

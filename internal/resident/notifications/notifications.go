@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/native/notify"
 	"wiebelt/internal/ui/card"
 )
@@ -19,9 +20,9 @@ import (
 // Params configures a Notifier. The functions are called on Run's goroutine.
 type Params struct {
 	Engine              card.Engine
-	Config              card.Config      // configuration of the cards; see Set
-	OpenCallsWindow     func()           // opens the calls window
-	AvailabilityChanged func(there bool) // called with whether this desktop shows notifications
+	Config              func() card.Config // current configuration of the cards
+	OpenCallsWindow     func()             // opens the calls window
+	AvailabilityChanged func(there bool)   // called with whether this desktop shows notifications
 	Log                 *slog.Logger
 }
 
@@ -37,7 +38,7 @@ type service interface {
 type Notifier struct {
 	p       Params
 	find    func(ctx context.Context, pressed func(tag, action string)) (service, error)
-	next    chan card.Config
+	changed chan struct{}
 	pressed chan choice
 
 	c     card.Config
@@ -53,23 +54,14 @@ const openAgain = 10 * time.Second
 
 // New returns a Notifier.
 func New(p Params) *Notifier {
-	return &Notifier{p: p, c: p.Config, next: make(chan card.Config, 1), pressed: make(chan choice, 16), shown: map[engine.CardCall]string{},
+	return &Notifier{p: p, c: p.Config(), changed: make(chan struct{}, 1), pressed: make(chan choice, 16), shown: map[engine.CardCall]string{},
 		find: func(ctx context.Context, pressed func(tag, action string)) (service, error) {
 			return notify.Open(ctx, pressed)
 		}}
 }
 
-// Set changes the configuration to c.
-func (s *Notifier) Set(c card.Config) {
-	select {
-	case <-s.next: // the last one is not applied yet
-	default:
-	}
-	select {
-	case s.next <- c:
-	default: // another one was faster; both are from the same settings
-	}
-}
+// ConfigChanged makes Run read the configuration again. It may be called from any goroutine.
+func (s *Notifier) ConfigChanged() { wake.Up(s.changed) }
 
 // Run shows notifications until ctx or the engine ends, then removes them.
 func (s *Notifier) Run(ctx context.Context) {
@@ -84,7 +76,8 @@ func (s *Notifier) Run(ctx context.Context) {
 			if !more {
 				return
 			}
-		case s.c = <-s.next:
+		case <-s.changed:
+			s.c = s.p.Config()
 		case p := <-s.pressed:
 			s.choose(p)
 			continue

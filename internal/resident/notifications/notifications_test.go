@@ -26,12 +26,13 @@ var _ window.Display = Display{}
 
 // desktop is an engine and a notification service.
 type desktop struct {
-	mu    sync.Mutex
-	cards []engine.Card
-	did   []engine.Action
-	up    map[string]notify.Notice
-	fails error
-	press func(tag, action string)
+	mu     sync.Mutex
+	cards  []engine.Card
+	did    []engine.Action
+	up     map[string]notify.Notice
+	hidden bool
+	fails  error
+	press  func(tag, action string)
 
 	watch  chan struct{}
 	shown  int // times a notice was shown
@@ -87,10 +88,26 @@ func (d *desktop) call(all ...engine.Card) {
 	synctest.Wait()
 }
 
+// config is the configuration of the cards.
+func (d *desktop) config() card.Config {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return card.Config{Language: text.Dutch, Hidden: d.hidden}
+}
+
+// hide changes whether cards are hidden.
+func (d *desktop) hide(n *Notifier, hidden bool) {
+	d.mu.Lock()
+	d.hidden = hidden
+	d.mu.Unlock()
+	n.ConfigChanged()
+	synctest.Wait()
+}
+
 // begin runs the notifier on a desktop until the test ends.
 func begin(t *testing.T) (*desktop, *Notifier) {
 	d := &desktop{up: map[string]notify.Notice{}, watch: make(chan struct{})}
-	n := New(Params{Engine: d, Config: card.Config{Language: text.Dutch}, Log: slog.New(slog.DiscardHandler),
+	n := New(Params{Engine: d, Config: d.config, Log: slog.New(slog.DiscardHandler),
 		OpenCallsWindow: func() { d.opened++ }, AvailabilityChanged: func(there bool) { d.able = append(d.able, there) }})
 	n.find = func(_ context.Context, pressed func(tag, action string)) (service, error) {
 		d.mu.Lock()
@@ -126,15 +143,11 @@ func TestACallThatRingsIsNoticed(t *testing.T) {
 		if got := d.tags(); !slices.Equal(got, []string{"1", "4"}) || !slices.Equal(d.able, []bool{true}) {
 			t.Errorf("%v, able %v", got, d.able)
 		}
-		n.Set(card.Config{Language: text.Dutch, Hidden: true})
-		synctest.Wait()
-		if got := d.tags(); len(got) != 0 {
-			t.Errorf("hidden, and %v", got)
+		if d.hide(n, true); len(d.tags()) != 0 {
+			t.Errorf("hidden, and %v", d.tags())
 		}
-		n.Set(card.Config{Language: text.Dutch})
-		synctest.Wait()
-		if got := d.tags(); len(got) != 2 {
-			t.Errorf("no more hidden, and %v", got)
+		if d.hide(n, false); len(d.tags()) != 2 {
+			t.Errorf("no more hidden, and %v", d.tags())
 		}
 		d.call(ringing, told)
 		told.Phase, told.Rang = engine.PhaseRinging, told.Rang.Add(time.Minute)

@@ -76,7 +76,8 @@ func openOffice(t *testing.T, seed uint64) *office {
 			o.mu.Unlock()
 			return nil
 		}})
-	o.cs = must.Get(New(Config{Language: "nl", Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}, o.e, o.d))(t)
+	c := Config{Language: "nl", Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}
+	o.cs = must.Get(New(func() Config { return c }, o.e, o.d))(t)
 	return o
 }
 

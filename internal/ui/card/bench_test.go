@@ -22,6 +22,7 @@ func BenchmarkCard(b *testing.B) {
 	for i := range numbers {
 		numbers[i] = number(b, fmt.Sprintf("06981%05d", i))
 	}
+	config := Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}
 	for _, size := range []struct {
 		name  string
 		scale float32
@@ -30,7 +31,7 @@ func BenchmarkCard(b *testing.B) {
 			b.Run(name+"/"+size.name, func(b *testing.B) {
 				d, e := newDesktop(), newScript()
 				d.monitors[0].Scale = size.scale
-				cs, err := New(Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}, e, d)
+				cs, err := New(func() Config { return config }, e, d)
 				must.Do(b, err)
 				c := g[name]
 				b.ReportAllocs()

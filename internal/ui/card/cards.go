@@ -13,7 +13,6 @@ import (
 	"image"
 	"reflect"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"wiebelt/internal/core/engine"
@@ -43,7 +42,7 @@ type Cards struct {
 	slots   [slots]*slot
 	order   []*slot // of the visible cards, in order of arrival
 	input   chan input
-	next    atomic.Pointer[Config]
+	config  func() Config
 	changed chan struct{}
 	buffer  []byte // of a picture, for the screen
 	placement
@@ -97,10 +96,12 @@ func (cs *Cards) free(s *slot) {
 // New; Run waits for it, or does it.
 func ReadFonts() { offscreen.ReadFonts() }
 
-// New creates the windows, unmapped. The caller keeps owning display.
-func New(c Config, engine Engine, display window.Display) (*Cards, error) {
+// New creates the windows, unmapped. config returns what currently applies; like Events it
+// is called on the cards' goroutine. The caller keeps owning display.
+func New(config func() Config, engine Engine, display window.Display) (*Cards, error) {
+	c := config()
 	offscreen.Start(theme.New(string(c.Appearance)))
-	cs := &Cards{c: c, engine: engine, display: display, input: make(chan input, 64), changed: make(chan struct{}, 1),
+	cs := &Cards{c: c, config: config, engine: engine, display: display, input: make(chan input, 64), changed: make(chan struct{}, 1),
 		now: time.Now}
 	for i := range cs.slots {
 		cs.slots[i] = &slot{}
@@ -132,12 +133,10 @@ func (cs *Cards) warm() {
 	cs.forgetAt = cs.now().Add(idleAfter)
 }
 
-// Set applies c. It may be called from any goroutine and returns immediately; of several
-// settings in a row the last one applies.
-func (cs *Cards) Set(c Config) {
-	cs.next.Store(&c)
-	wake.Up(cs.changed)
-}
+// ConfigChanged makes the cards read their configuration again. It may be called from any
+// goroutine and returns immediately. Nobody hands a configuration over: an older one could
+// arrive last, and show cards on a locked screen.
+func (cs *Cards) ConfigChanged() { wake.Up(cs.changed) }
 
 // Run shows cards until ctx or the engine ends, then hides them.
 func (cs *Cards) Run(ctx context.Context) {
@@ -181,7 +180,7 @@ func (cs *Cards) Run(ctx context.Context) {
 		case in := <-cs.input:
 			in.handle(in.when)
 		case <-cs.changed:
-			cs.set(*cs.next.Load())
+			cs.set(cs.config())
 		case <-found:
 			found = nil
 			systemFonts.missing.Store(0) // painting may want another

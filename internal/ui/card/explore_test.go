@@ -234,7 +234,7 @@ func TestNobodyReads(t *testing.T) {
 	}
 	var tree screenreader.Tree
 	r.c.TreeChanged = func(t screenreader.Tree) { tree = t }
-	r.cs.Set(r.c)
+	r.cs.ConfigChanged()
 	if r.sync(); len(tree.Windows) != 1 {
 		t.Errorf("%+v", tree)
 	}

@@ -47,8 +47,9 @@ func serveCards(t *testing.T) *served {
 	s := &served{acting: acting{newScript(), make(chan engine.Action, 10)}, told: make(chan screenreader.Tree, 100)}
 	d := must.Get(window.Open())(t)
 	b := screenreader.New()
-	cs := must.Get(New(Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler),
-		Events: Events{TreeChanged: func(tree screenreader.Tree) { b.Show(tree); s.told <- tree }}}, s, d))(t)
+	c := Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler),
+		Events: Events{TreeChanged: func(tree screenreader.Tree) { b.Show(tree); s.told <- tree }}}
+	cs := must.Get(New(func() Config { return c }, s, d))(t)
 	cs.now = func() time.Time { return time.Now().Add(time.Duration(s.passed.Load())) }
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 2)

@@ -97,7 +97,7 @@ func TestHotkeyComesBack(t *testing.T) {
 		t.Fatalf("told %v, has %q", told, d.keys)
 	}
 	r.c.Hotkeys = map[Hotkey]string{HotkeyKeyboard: "off"}
-	r.cs.Set(r.c)
+	r.cs.ConfigChanged()
 	if r.sync(); d.keys != "" {
 		t.Error("the keys are not given back")
 	}
@@ -120,7 +120,7 @@ func TestHotkeyDecidedLater(t *testing.T) {
 	}
 	r.sync()
 	r.c.Hotkeys = map[Hotkey]string{HotkeyKeyboard: "off"}
-	r.cs.Set(r.c)
+	r.cs.ConfigChanged()
 	r.on(func() { r.d.told(window.ErrUnsupported) })
 	r.sync()
 	if want := []error{nil, window.ErrUnsupported, nil, window.ErrUnsupported, nil}; !slices.Equal(told, want) {
@@ -183,7 +183,7 @@ func TestSpokenShort(t *testing.T) {
 	h.reports(g["failed"], "06 12 34 56 78")
 	h.reports(g["withheld"], "Anonieme beller")
 	h.c.Privacy = PrivacyNumber
-	h.cs.Set(h.c)
+	h.cs.ConfigChanged()
 	h.reports(g["found"], "06 12 34 56 78")
 }
 

@@ -192,7 +192,7 @@ func TestMoreHotkeys(t *testing.T) {
 		t.Error("nobody can choose")
 	}
 	h.c.Hotkeys = map[Hotkey]string{HotkeyKeyboard: "F1", HotkeyOpen: "F4", HotkeyHear: "F3", HotkeyClose: "off"}
-	h.cs.Set(h.c)
+	h.cs.ConfigChanged()
 	if h.sync(); len(h.d.more) != 2 || h.d.more["F3"] == nil || h.d.more["F4"] == nil {
 		t.Errorf("has %v", h.d.more)
 	}

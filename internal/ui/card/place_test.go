@@ -60,7 +60,7 @@ func TestMonitorGoes(t *testing.T) {
 func TestNeverOutside(t *testing.T) {
 	g := gallery(t)
 	many := g["crowd"]
-	cs := must.Get(New(Config{Language: "nl", Appearance: Light}, newScript(), newDesktop()))(t)
+	cs := must.Get(New(func() Config { return Config{Language: "nl", Appearance: Light} }, newScript(), newDesktop()))(t)
 	for _, size := range []image.Point{{1920, 1040}, {3840, 2100}, {1080, 1880}, {800, 560}} {
 		for _, scale := range []float32{1, 1.5, 3, 4, 6} {
 			for _, corner := range []Corner{BottomRight, BottomLeft, TopRight, TopLeft} {
@@ -160,7 +160,7 @@ func TestDragToAnotherCorner(t *testing.T) {
 	r.shows(gallery(t)["nobody"])
 	r.is("the next card there too", func() bool { return r.d.up()[0].Min == image.Pt(16, 16) })
 	r.c.Corner = BottomLeft // later the settings change
-	r.cs.Set(r.c)
+	r.cs.ConfigChanged()
 	r.is("moved", func() bool { u := r.d.up(); return u[0].Min.X == 16 && u[0].Max.Y == 744 })
 }
 
@@ -188,22 +188,22 @@ func TestSettingsHoldAtOnce(t *testing.T) {
 	r := startCards(t, nil)
 	r.shows(gallery(t)["found"])
 	r.c.Language, r.c.Fields, r.c.FileWord = "en", []string{fieldProducer}, "dossier"
-	r.cs.Set(r.c)
+	r.cs.ConfigChanged()
 	r.is("English", func() bool { return r.says("Incoming") && r.says("Open file") && !r.says("Address") })
 	r.c.Privacy = PrivacyInitials
-	r.cs.Set(r.c)
+	r.cs.ConfigChanged()
 	if !r.says("J. de V.") {
 		t.Fatal("the name is still there")
 	}
 	r.c.Privacy = PrivacyNumber
-	r.cs.Set(r.c)
+	r.cs.ConfigChanged()
 	if r.says("J. de V.") || !r.says("06 12 34 56 78") {
 		t.Fatal("quiet, and the name is still there")
 	}
 	r.c.Privacy = PrivacyFull
 	before := r.d.painted
 	r.c.Appearance = Dark
-	r.cs.Set(r.c)
+	r.cs.ConfigChanged()
 	r.is("painted", func() bool { return r.d.painted > before })
 	dark := false
 	r.on(func() { dark = r.cs.slots[0].view.background.R < 0x80 })
@@ -212,14 +212,14 @@ func TestSettingsHoldAtOnce(t *testing.T) {
 	}
 	// The desktop's own look, and its changes.
 	r.c.Appearance = System
-	r.cs.Set(r.c)
+	r.cs.ConfigChanged()
 	for _, now := range []bool{true, false} {
 		r.on(func() { r.d.dark = now })
 		r.d.windows[0].h.DisplayChanged()
 		r.is("as the desktop", func() bool { return (r.cs.slots[0].view.background.R < 0x80) == now })
 	}
 	r.c.HideFromCapture = true
-	r.cs.Set(r.c)
+	r.cs.ConfigChanged()
 	r.is("kept out of capture", func() bool {
 		return !slices.ContainsFunc(r.d.windows, func(p *pane) bool { return !p.hidden })
 	})
@@ -241,14 +241,14 @@ func TestHiddenShowsNothing(t *testing.T) {
 		t.Fatal("something was shown")
 	}
 	r.c.Hidden = false
-	r.cs.Set(r.c)
+	r.cs.ConfigChanged()
 	r.is("the card and the line that counts", func() bool { return len(r.d.up()) == 2 })
 	r.d.windows[0].h.PointerMoved(image.Pt(50, 50))
 	r.action(engine.ActionHover)
 	before := r.d.painted
-	r.c.Hidden = true
+	r.cs.ConfigChanged()
+	r.c.Hidden = true // after a change that the cards have not read yet
 	r.c.Language = "en"
-	r.cs.Set(r.c)
 	r.is("nothing", func() bool { return len(r.d.up()) == 0 })
 	r.action(engine.ActionLeave) // no pointer can be on it
 	r.brings(a, b)
@@ -257,7 +257,7 @@ func TestHiddenShowsNothing(t *testing.T) {
 	}
 	r.e.show(0, b)
 	r.c.Hidden = false
-	r.cs.Set(r.c)
+	r.cs.ConfigChanged()
 	r.is("the one that is alive", func() bool { return len(r.d.up()) == 1 })
 	var id engine.CardID
 	r.on(func() { id = r.cs.order[0].state.ID })

@@ -179,7 +179,7 @@ func startCards(t *testing.T, change func(*Config, *desktop)) *rig {
 	if change != nil {
 		change(&r.c, r.d)
 	}
-	cs := must.Get(New(r.c, r.e, r.d))(t)
+	cs := must.Get(New(func() Config { return r.c }, r.e, r.d))(t)
 	r.cs = cs
 	began := time.Now()
 	cs.now = func() time.Time { return began.Add(r.passed) }
@@ -203,7 +203,7 @@ func (r *rig) sync() {
 		case in := <-r.cs.input:
 			in.handle(in.when)
 		case <-r.cs.changed:
-			r.cs.set(*r.cs.next.Load())
+			r.cs.set(r.cs.config())
 		case <-r.e.watch:
 			r.cs.show()
 		default:
