@@ -68,6 +68,7 @@ func (s *Notifier) Run(ctx context.Context) {
 	watch := s.p.Engine.Watch()
 	defer s.close()
 	s.open(ctx)
+	var again <-chan time.Time // while a call waits for a service
 	for {
 		select {
 		case <-ctx.Done():
@@ -81,8 +82,11 @@ func (s *Notifier) Run(ctx context.Context) {
 		case p := <-s.pressed:
 			s.choose(p)
 			continue
+		case <-again:
 		}
-		s.show(ctx)
+		if again = nil; !s.show(ctx) {
+			again = time.After(time.Until(s.tried.Add(openAgain)))
+		}
 	}
 }
 
@@ -108,8 +112,9 @@ func (s *Notifier) close() {
 	}
 }
 
-// show brings the notifications in line with the ringing calls.
-func (s *Notifier) show(ctx context.Context) {
+// show brings the notifications in line with the ringing calls. It reports false if a call is
+// not shown for lack of a service.
+func (s *Notifier) show(ctx context.Context) bool {
 	rings := map[engine.CardCall]string{}
 	for _, c := range s.p.Engine.Snapshot().Cards {
 		if c.Phase == engine.PhaseRinging && !c.Outgoing || c.Phase == engine.PhaseReported && !c.Strip {
@@ -131,10 +136,10 @@ func (s *Notifier) show(ctx context.Context) {
 		}
 		if s.n == nil {
 			if time.Since(s.tried) < openAgain {
-				return
+				return false
 			}
 			if s.open(ctx); s.n == nil {
-				return
+				return false
 			}
 		}
 		if err := s.n.Show(tagOf(r), notify.IncomingCall(s.c.Language, line)); err != nil {
@@ -145,10 +150,11 @@ func (s *Notifier) show(ctx context.Context) {
 				clear(s.shown)
 				s.p.AvailabilityChanged(false)
 			}
-			return
+			return false
 		}
 		s.shown[r] = line
 	}
+	return true
 }
 
 func tagOf(c engine.CardCall) string { return strconv.FormatUint(uint64(c.Card), 10) }
