@@ -199,9 +199,10 @@ func (c *window) showLookup(m callactions.LookupOutcome) {
 	}
 }
 
-func (c *window) remove(r row) {
+// remove removes the calls of a row, which are ids.
+func (c *window) remove(r row, ids []int64) {
 	var was []history.Entry // set by the removal, used to restore
-	c.removeAndFocusNext(r, text.CallsRemoved, func(ctx context.Context, ids []int64) (gone []int64, err error) {
+	c.removeAndFocusNext(r, ids, text.CallsRemoved, func(ctx context.Context, ids []int64) (gone []int64, err error) {
 		was, err = c.h.actions.Remove(ctx, ids...)
 		for _, e := range was {
 			gone = append(gone, e.ID)
@@ -210,9 +211,10 @@ func (c *window) remove(r row) {
 	}, func(ctx context.Context, _ []int64) error { return c.h.actions.Restore(ctx, was...) })
 }
 
-func (c *window) tick(r row) {
+// tick ticks off the calls of a row, which are ids.
+func (c *window) tick(r row, ids []int64) {
 	if r.open {
-		c.removeAndFocusNext(r, text.CallsHandled, func(ctx context.Context, ids []int64) ([]int64, error) {
+		c.removeAndFocusNext(r, ids, text.CallsHandled, func(ctx context.Context, ids []int64) ([]int64, error) {
 			return nil, c.h.actions.Tick(ctx, ids...) // calls ticked off anyway can be found and reopened
 		}, c.reopen)
 	}
@@ -224,12 +226,12 @@ func (c *window) reopen(ctx context.Context, ids []int64) error {
 
 // removeAndFocusNext removes the calls of a row; its place stays for a while, during which
 // they can be restored.
-func (c *window) removeAndFocusNext(r row, said text.Key, away removeFunc, back func(context.Context, []int64) error) {
+func (c *window) removeAndFocusNext(r row, ids []int64, said text.Key, away removeFunc, back func(context.Context, []int64) error) {
 	if r.person != 0 || r.undo && r.removedText != "" {
 		return
 	}
 	on := c.focusKey == rowKey{r.id, 0}
-	c.removeWithUndo(r, c.host.Lang.T(said), false, away, back)
+	c.removeWithUndo(r, ids, c.host.Lang.T(said), false, away, back)
 	c.build()
 	if on { // focus the next one that still exists
 		for i := c.focusIndex + 1; i < c.listLayout.total(); i++ {
@@ -243,7 +245,7 @@ func (c *window) removeAndFocusNext(r row, said text.Key, away removeFunc, back 
 
 func (c *window) removeContact(r row) {
 	var was history.Entry
-	c.removeWithUndo(r, "", true, func(ctx context.Context, _ []int64) (gone []int64, err error) {
+	c.removeWithUndo(r, []int64{r.id}, "", true, func(ctx context.Context, _ []int64) (gone []int64, err error) {
 		if was, err = c.h.actions.RemovePerson(ctx, r.id); was.ID != 0 {
 			gone = []int64{r.id}
 		}
@@ -271,7 +273,7 @@ func (c *window) menu(r row, at fyne.Position) {
 }
 
 func (c *window) items(r row) []*fyne.MenuItem {
-	l := c.host.Lang
+	l, ids := c.host.Lang, c.callsOf(r) // those seen: the caller may call again while the menu is open
 	var items []*fyne.MenuItem
 	add := func(yes bool, label string, do func()) {
 		if yes {
@@ -294,7 +296,7 @@ func (c *window) items(r row) []*fyne.MenuItem {
 		return items
 	}
 	add(r.several, l.T(text.CallsMenuPeople), func() { c.act(r) })
-	add(r.open, l.T(text.CallsMenuTick), func() { c.tick(r) })
+	add(r.open, l.T(text.CallsMenuTick), func() { c.tick(r, ids) })
 	add(r.handled, l.T(text.CallsMenuReopen), func() {
 		c.run(r.id, func(ctx context.Context) error { return c.reopen(ctx, []int64{r.id}) })
 	})
@@ -306,6 +308,6 @@ func (c *window) items(r row) []*fyne.MenuItem {
 	add(r.canLookUp && !r.several, l.T(text.CallsMenuAgain), func() { c.lookAgain(r) })
 	add(r.hasContact, l.T(text.CallsMenuNotThis), func() { c.removeContact(r) })
 	line()
-	add(true, l.T(text.CallsMenuRemove), func() { c.remove(r) })
+	add(true, l.T(text.CallsMenuRemove), func() { c.remove(r, ids) })
 	return items
 }

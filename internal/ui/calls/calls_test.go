@@ -300,7 +300,7 @@ func TestWipe(t *testing.T) {
 		b.Show(windowapi.WindowCalls)
 		b.read([]history.Entry{customer()}, nil)
 		gone, _ := b.calls.row(0)
-		b.calls.remove(gone)
+		b.calls.remove(gone, []int64{gone.id})
 		top := func() fyne.CanvasObject { return b.calls.win.Canvas().Overlays().Top() }
 		asked := func() fyne.CanvasObject {
 			t.Helper()

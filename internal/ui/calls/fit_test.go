@@ -61,7 +61,7 @@ func TestCallsWindowFits(t *testing.T) {
 			l.T(text.CallsFault("read_only"), "Jan Willem van der Meulen (IT), toestel 140"), "")
 		rows("notice", callactions.State{Manual: true}, "", l.T(text.CallsNotice("damaged")))
 		for name, do := range map[string]func(){
-			"work":   func() { b.read(workDay(), nil); b.calls.tick(views(b)[5].row); b.calls.remove(views(b)[3].row) },
+			"work":   func() { b.read(workDay(), nil); b.calls.tick(views(b)[5].row, []int64{5}); b.remove(3) },
 			"people": func() { b.read([]history.Entry{ofSeveral()}, nil); people(t, b) },
 			"menu":   func() { uitest.Press(t, b.calls.win, l.T(text.CallsMenu)) },
 			"wipe":   b.calls.askWipe,

@@ -112,6 +112,12 @@ func opened(t testing.TB, all ...history.Entry) *harness {
 	return b
 }
 
+// remove removes the row of a call.
+func (b *harness) remove(id int64) {
+	r := views(b)[id].row
+	b.calls.remove(r, b.calls.callsOf(r))
+}
+
 // views returns the views of the visible calls.
 func views(b *harness) map[int64]*rowView {
 	all := map[int64]*rowView{}

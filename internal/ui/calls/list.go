@@ -284,7 +284,7 @@ func (l *list) TypedKey(e *fyne.KeyEvent) {
 	case fyne.KeyRight, fyne.KeyLeft:
 		c.withChosen(func(r row) { c.setExpanded(r, e.Name == fyne.KeyRight) })
 	case fyne.KeyDelete:
-		c.withChosen(c.remove)
+		c.withChosen(func(r row) { c.remove(r, c.callsOf(r)) })
 	case desktop.KeyMenu, fyne.KeyF10:
 		c.withChosen(func(r row) { c.menu(r, l.menuPosition(c.focusIndex)) })
 	case fyne.KeyEscape:

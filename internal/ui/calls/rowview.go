@@ -142,7 +142,7 @@ func (v *rowView) Tapped(e *fyne.PointEvent) {
 	v.calls.focusByPointer(v.n)
 	switch t {
 	case toolTick:
-		v.calls.tick(r)
+		v.calls.tick(r, v.calls.callsOf(r))
 	case toolCall:
 		v.calls.callBack(r)
 	case toolCopy:

@@ -41,16 +41,16 @@ type undo struct {
 // removeFunc removes calls and returns those that are gone, even if others failed.
 type removeFunc func(context.Context, []int64) (gone []int64, err error)
 
-// removeWithUndo removes the calls of a row, unless that was done elsewhere, and keeps its place.
-func (c *window) removeWithUndo(r row, said string, stays bool, away removeFunc, back func(context.Context, []int64) error) {
-	u := &undo{row: r, made: c.host.Now(), ids: c.callsOf(r), wasOpen: r.open, contactOnly: stays, restore: back, removed: make(chan struct{})}
+// removeWithUndo removes calls of a row, unless that was done elsewhere, and keeps its place.
+func (c *window) removeWithUndo(r row, ids []int64, said string, stays bool, away removeFunc, back func(context.Context, []int64) error) {
+	u := &undo{row: r, made: c.host.Now(), ids: ids, wasOpen: r.open, contactOnly: stays, restore: back, removed: make(chan struct{})}
 	u.row.undo, u.row.removedText, u.row.open = true, said, false
 	c.offer(u)
 	if away == nil {
 		close(u.removed)
 		return
 	}
-	ids, gone := u.ids, []int64(nil)
+	var gone []int64
 	c.runThen(r.id, func(ctx context.Context) (err error) {
 		defer close(u.removed)
 		gone, err = away(ctx, ids)
@@ -134,7 +134,7 @@ func (c *window) reconcileUndos(a readResult) {
 	}
 	for _, r := range c.openRows {
 		if r.open && handled[r.id] && !slices.ContainsFunc(c.grouped[r.id], func(id int64) bool { return open[id] }) {
-			c.removeWithUndo(r, c.host.Lang.T(text.CallsHandled), false, nil, c.reopen)
+			c.removeWithUndo(r, c.callsOf(r), c.host.Lang.T(text.CallsHandled), false, nil, c.reopen)
 		}
 	}
 }

@@ -193,7 +193,7 @@ func TestRemoveAndUndo(t *testing.T) {
 	wantRows(t, "undone", c, "A. Aarts||2:14", "B. Jansen||2:14", "C. Prins||2:14", "D. Visser||2:14")
 
 	for _, id := range []int64{9, 6} {
-		c.remove(views(b)[id].row)
+		b.remove(id)
 	}
 	b.did()
 	c.undoLast() // what Ctrl+Z does
@@ -202,7 +202,7 @@ func TestRemoveAndUndo(t *testing.T) {
 	b.wantDid(t, "Ctrl+Z again", "restore [9]")
 	b.read(all, nil)
 	b.on.fail = errors.New("disk")
-	c.remove(views(b)[9].row)
+	b.remove(9)
 	b.on.fail = nil
 	if notes(b) != text.Dutch.T(text.CallsTroubleWrite) {
 		t.Errorf("says %q", notes(b))
@@ -210,7 +210,7 @@ func TestRemoveAndUndo(t *testing.T) {
 	wantRows(t, "not removed", c, "A. Aarts||2:14", "B. Jansen||2:14", "C. Prins||2:14", "D. Visser||2:14")
 
 	// A later failure does not take the undo away.
-	c.remove(views(b)[9].row)
+	b.remove(9)
 	over := b.Later[len(b.Later)-1]
 	b.did()
 	b.on.fail = errors.New("disk")
@@ -224,7 +224,7 @@ func TestRemoveAndUndo(t *testing.T) {
 	b.wantDid(t, "tried again", "copy 9 false", "restore [9]", "restore [9]")
 	b.read(all, nil)
 	wantRows(t, "restored", c, "A. Aarts||2:14", "B. Jansen||2:14", "C. Prins||2:14", "D. Visser||2:14")
-	c.remove(views(b)[9].row)
+	b.remove(9)
 	b.on.fail = errors.New("disk")
 	b.Later = nil
 	c.undoLast()
@@ -234,7 +234,7 @@ func TestRemoveAndUndo(t *testing.T) {
 	c.undoLast()
 	b.wantDid(t, "Ctrl+Z after a failure, too late")
 
-	c.remove(views(b)[9].row)
+	b.remove(9)
 	m := b.Welcome // rebuilt in another language, the window still offers the undo
 	m.Language = string(text.English)
 	b.SendFromResident(t, windowapi.KindWelcome, m)
@@ -247,7 +247,7 @@ func TestRemoveAndUndo(t *testing.T) {
 	b.wantDid(t, "Ctrl+Z too late")
 
 	// Nor can it be restored once everything was deleted.
-	c.remove(views(b)[8].row)
+	b.remove(8)
 	b.SendFromResident(t, windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedErased})
 	b.did()
 	c.undoLast()
@@ -317,7 +317,7 @@ func TestPeopleOfARow(t *testing.T) {
 	uitest.WantTexts(t, c.win, "Ongedaan maken")
 	c.undoLast()
 	b.wantDid(t, "undo", "this 7")
-	c.remove(views(b)[8].row)
+	b.remove(8)
 	b.Clock = b.Clock.Add(time.Second)
 	b.did()
 	test.TapAt(views(b)[8], fyne.NewPos(300, 30))
@@ -330,7 +330,7 @@ func TestRemovedInPart(t *testing.T) {
 	b := opened(t, all...)
 	c := b.calls
 	b.on.fail, b.on.half = errors.New("disk"), 2
-	c.remove(views(b)[6].row)
+	b.remove(6)
 	b.on.fail = nil
 	b.did()
 	b.read(slices.DeleteFunc(slices.Clone(all), func(e history.Entry) bool { return e.ID == 6 || e.ID == 4 }), nil)
@@ -339,4 +339,29 @@ func TestRemovedInPart(t *testing.T) {
 	b.wantDid(t, "undo", "restore [6 4]")
 	b.read(all, nil)
 	wantRows(t, "undone", c, "Anonieme beller", "Anonieme beller", "A. Jansen||3 keer, ook 11:20, zo 13 sep", "B. de Boer", "J. de Vries||2:14", "K. Prins||afgehandeld")
+}
+
+// TestCallsAgainBehindMenu: a menu acts on the calls that its row had when it was opened,
+// though the caller has called again since; undoing that makes them one row again.
+func TestCallsAgainBehindMenu(t *testing.T) {
+	again := append([]history.Entry{missedAt(9, 1, "+31200000001", "A. Jansen")}, workDay()...)
+	rest := []string{"B. de Boer", "J. de Vries||2:14", "K. Prins||afgehandeld"}
+	for label, want := range map[text.Key][3]string{
+		text.CallsMenuTick:   {"tick [6 4 1]", "afgehandeld", "reopen [6 4 1]"},
+		text.CallsMenuRemove: {"remove [6 4 1]", "Verwijderd", "restore [6 4 1]"},
+	} {
+		b := opened(t, workDay()...)
+		c := b.calls
+		items := c.items(views(b)[6].row)
+		b.read(again, nil)
+		b.did()
+		items[slices.IndexFunc(items, func(i *fyne.MenuItem) bool { return i.Label == text.Dutch.T(label) })].Action()
+		b.wantDid(t, "the menu", want[0])
+		wantRows(t, want[0], c, append([]string{"A. Jansen", "Anonieme beller", "Anonieme beller",
+			"A. Jansen|" + want[1] + "|3 keer, ook 11:20, zo 13 sep"}, rest...)...)
+		c.undoLast()
+		b.wantDid(t, "undo", want[2])
+		b.read(again, nil)
+		wantRows(t, want[2], c, append([]string{"A. Jansen||4 keer, ook 11:50, 11:20 …", "Anonieme beller", "Anonieme beller"}, rest...)...)
+	}
 }
