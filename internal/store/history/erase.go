@@ -141,17 +141,22 @@ func (s *Store) notOpenError() error {
 	return eraseError(errFileNotOpen)
 }
 
-// forgetPersons removes the person from every call.
+// forgetPersons removes the names from every call.
 func (s *Store) forgetPersons(ctx context.Context) error {
-	none := false
+	none := true
 	if err := sqlitefile.Tx(ctx, s.db, func(tx *sql.Tx) error {
-		es, err := sqlitefile.Rows(scan)(tx.QueryContext(ctx, `SELECT `+readColumns+` FROM calls WHERE name || contact_id || relation_number || link <> '' OR number LIKE '`+nameMark+`_%'`))
+		es, err := sqlitefile.Rows(scan)(tx.QueryContext(ctx, `SELECT `+readColumns+` FROM calls
+			WHERE name || contact_id || relation_number || link || via || taken_by <> '' OR number LIKE '`+nameMark+`_%'`))
 		if err != nil {
 			return err
 		}
-		none = len(es) == 0
 		for _, e := range es {
-			if err := rewrite(ctx, tx, e.onlyNumber()); err != nil {
+			now := e.onlyNumber()
+			if now == e {
+				continue // only colleagues' numbers
+			}
+			none = false
+			if err := rewrite(ctx, tx, now); err != nil {
 				return err
 			}
 		}

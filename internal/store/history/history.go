@@ -22,7 +22,7 @@ type Keep string
 // What can be kept.
 const (
 	KeepOff     Keep = "off"     // nothing; existing calls are deleted
-	KeepNumbers Keep = "numbers" // calls and numbers, without the caller's name or contact
+	KeepNumbers Keep = "numbers" // calls and numbers, without anybody's name or contact
 	KeepFull    Keep = "full"
 	// KeepPaused is for a setting that cannot be read: nothing is written or shown, and of
 	// existing calls only those go that are too old or that a person deletes.
@@ -167,13 +167,26 @@ type State struct {
 // usually a name.
 const nameMark = "text:"
 
-// onlyNumber removes the caller's name, also one sent instead of the number. Via and
-// AnsweredBy, which name colleagues, stay.
+// onlyNumber removes the names of the caller, also one sent instead of the number, and of
+// colleagues.
 func (e Entry) onlyNumber() Entry {
 	if strings.HasPrefix(e.Number, nameMark) {
 		e.Number, e.NumberDisplay = nameMark, ""
 	}
+	e.Via, e.AnsweredBy = numberOf(e.Via), numberOf(e.AnsweredBy)
 	return e.withoutPerson()
+}
+
+// numberOf returns the number of a colleague as reported, such as "Receptie (101)" or "101";
+// "" if there is only a name.
+func numberOf(colleague string) string {
+	if i := strings.LastIndex(colleague, " ("); i >= 0 {
+		colleague = strings.TrimSuffix(colleague[i+2:], ")")
+	}
+	if strings.Trim(colleague, "+*#0123456789 -") != "" {
+		return ""
+	}
+	return colleague
 }
 
 // withoutFile removes what leads to a person's file, but keeps the name.

@@ -100,6 +100,7 @@ func TestPutAndRead(t *testing.T) {
 // TestKeep: no more of a call is kept than what is allowed, and no person with a number
 // that is withheld. TestConfigure keeps nothing.
 func TestKeep(t *testing.T) {
+	passedOn := func(e Entry, via, by string) Entry { e.Via, e.AnsweredBy = via, by; return e }
 	noPerson := known(monday).withoutPerson()
 	withheld := func(e Entry) Entry { e.Number, e.NumberDisplay = "", ""; return e }
 	for _, tt := range []struct {
@@ -108,6 +109,10 @@ func TestKeep(t *testing.T) {
 	}{
 		{KeepFull, known(monday), known(monday)},
 		{KeepNumbers, known(monday), noPerson},
+		{KeepNumbers, passedOn(known(monday), "Receptie (101)", "J. Kanarie"), passedOn(noPerson, "101", "")},
+		{KeepNumbers, passedOn(known(monday), "Kanarie 2", "+31201234567"), passedOn(noPerson, "", "+31201234567")},
+		{KeepNumbers, passedOn(known(monday), "102", "Jan (P.) Kanarie (zolder)"), passedOn(noPerson, "102", "")},
+		{KeepFull, passedOn(known(monday), "Receptie (101)", "J. Kanarie"), passedOn(known(monday), "Receptie (101)", "J. Kanarie")},
 		{KeepFull, withheld(known(monday)), withheld(noPerson)},
 	} {
 		path := filepath.Join(t.TempDir(), "h.db")

@@ -367,9 +367,9 @@ func TestMigratesTheFirstVersion(t *testing.T) {
 	}
 }
 
-// TestNamesInPlaceOfNumbers checks that what a phone sent instead
-// of a number counts as a name: with KeepNumbers no file contains
-// it, neither for new calls nor for those stored with names before.
+// TestNamesInPlaceOfNumbers checks that what a phone sent instead of a number counts as a
+// name, and so does a colleague's: with KeepNumbers no file contains it, neither for new
+// calls nor for those stored with names before.
 func TestNamesInPlaceOfNumbers(t *testing.T) {
 	n := phone.DefaultRules().Parse("sip:jan.kanarie@pbx.example", "")
 	if n.Kind != phone.NoNumber || n.Key() == nameMark {
@@ -383,6 +383,8 @@ func TestNamesInPlaceOfNumbers(t *testing.T) {
 		c.Forward(time.Minute)
 		return must.Get(s.Put(t.Context(), Entry{Number: n.Key(), NumberDisplay: n.Display(), Rang: c.Now(), Result: ResultMissed}))(t)
 	}
+	passedOn := Entry{Number: "+31612345678", Via: "jan kanarie (101)", AnsweredBy: "kanarie", Rang: monday, Result: ResultAnsweredElsewhere}
+	passedOn.ID = must.Get(s.Put(t.Context(), passedOn))(t)
 	put()
 	put()
 	if m := s.Missed(); m != 1 {
@@ -394,7 +396,10 @@ func TestNamesInPlaceOfNumbers(t *testing.T) {
 	if m := s.Missed(); m != 4 { // it is unknown whether they are from one caller
 		t.Errorf("callers without a number: %d missed", m)
 	}
-	for id := int64(1); id <= 4; id++ {
+	if e, err := s.Get(t.Context(), passedOn.ID); err != nil || e.Via != "101" || e.AnsweredBy != "" {
+		t.Errorf("%+v, %v", e, err)
+	}
+	for id := passedOn.ID + 1; id <= passedOn.ID+4; id++ {
 		if e, err := s.Get(t.Context(), id); err != nil || e.Number != nameMark || e.NumberDisplay != "" || e.Fits("kanarie") {
 			t.Errorf("%+v, %v", e, err)
 		}
