@@ -63,7 +63,7 @@ func lockedValue(s string) fyne.CanvasObject {
 // newField returns a field that scrolls into view when it gets the focus.
 func (w *window) newField() *widgets.Field {
 	f := widgets.NewField()
-	f.OnFocus = func() { w.reveal(f) }
+	f.OnFocus = func() { w.current().reveal(f) }
 	return f
 }
 

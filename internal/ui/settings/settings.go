@@ -110,13 +110,15 @@ func newWindow(host *widgets.Host) *window {
 	w.scroll = container.NewVScroll(container.NewStack(w.pages, newWheelCatcher(func(e *fyne.ScrollEvent) { w.scroll.Scrolled(e) })))
 	w.scroll.OnScrolled = func(fyne.Position) { w.markSection() }
 	w.footer, w.trial = newSettingsFooter(w), newTrialBox(w)
-	asked := false
+	asked, at := false, float32(0)
 	if old, ok := host.Page(windowapi.WindowSettings).(*window); ok { // rebuilt in another language or look
 		w.state, w.secret, w.draft, w.background, w.shown, w.advanced = old.state, old.secret, old.draft, old.background, old.shown, old.advanced
 		w.made = old.made // shared: the old window's fields are gone
-		old.successor, asked = w, old.question != nil
+		old.successor, asked, at = w, old.question != nil, old.scroll.Offset.Y
 		w.background.test()
-		w.background.file()
+		if old.file != nil {
+			old.file.moveTo(w)
+		}
 		w.draft.message, w.draft.isError = "", false // in the previous language
 	}
 	body := container.NewBorder(nil, w.footer.object, nil, nil, container.New(widgets.SideLayout(sectionsWidth), side, w.scroll))
@@ -126,6 +128,8 @@ func newWindow(host *widgets.Host) *window {
 	w.win.SetOnDropped(func(_ fyne.Position, all []fyne.URI) { w.dropped(all) })
 	w.closeMenus()
 	w.build()
+	w.win.Canvas().Content().Refresh() // new objects get their positions only now
+	widgets.ScrollTo(w.scroll, at)
 	if asked { // in the previous language
 		w.askToClose()
 	}

@@ -476,6 +476,45 @@ func TestSettingsSetupFile(t *testing.T) {
 	}
 }
 
+// TestSetupFileFollows: if what a set-up file changes has the window rebuilt, such as its
+// language, the result still stands there, also if that is known only afterwards.
+func TestSetupFileFollows(t *testing.T) {
+	h, kantoor := testHub(t)
+	path, phrase := setupFile(t, hubText(h.BaseURL())+"[ui]\nlanguage = \"en\"\n", kantoor)
+	for _, late := range []bool{false, true} {
+		b, w := openOn(t, text.Dutch, hubText("https://old.example"))
+		w.openFile(path)
+		w.file.phrase.SetText(phrase)
+		w.file.open()
+		var begun []func(context.Context)
+		work := b.Go
+		if late {
+			b.Go = func(do func(context.Context)) { begun = append(begun, do) }
+		}
+		uitest.PressIn(t, w.file.object, "Testen en overnemen")
+		b.Go = work
+		w.win.Resize(fyne.NewSize(windowWidth, 200))
+		w.scroll.ScrollToBottom()
+		b.SendFromResident(t, windowapi.KindWelcome, uitest.Greeting(text.English))
+		if opened(b).scroll.Offset.Y == 0 {
+			t.Error("the result was scrolled away")
+		}
+		for _, do := range begun {
+			do(t.Context())
+		}
+		now := opened(b)
+		uitest.WantTexts(t, now.win, text.English.T(text.SettingsWindowFileTaken), "kantoor.wiebelt")
+		uitest.WantNoTexts(t, now.win, "Testen en overnemen")
+		if now == w || now.effectiveText("ui.language") != "en" || now.footer.object.Visible() {
+			t.Error("not rebuilt, not taken over, or not shown")
+		}
+		uitest.PressIn(t, now.file.object, text.English.T(text.SettingsWindowFileClose))
+		if now.file != nil || !now.footer.object.Visible() {
+			t.Error("not closed")
+		}
+	}
+}
+
 // TestSettingsLists: numbers and links can be added, changed
 // and removed; what a link of some kind lacks is shown.
 func TestSettingsLists(t *testing.T) {

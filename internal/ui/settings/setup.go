@@ -53,7 +53,6 @@ func (w *window) openFile(path string) {
 	w.closeFile()
 	v := &setupView{w: w, path: path, body: widgets.Column(12), phrase: w.newSecretField(), number: w.newField(), steps: newStepList(w.host.Lang)}
 	v.phrase.OnSubmitted = func(string) { v.open() }
-	v.number.SetPlaceHolder(w.host.Lang.T(text.SettingsWindowTestNumber))
 	v.object = onPage(v.body)
 	w.file = v
 	v.show()
@@ -62,6 +61,16 @@ func (w *window) openFile(path string) {
 	if path != "" {
 		w.win.Canvas().Focus(v.phrase)
 	}
+}
+
+// moveTo moves the file to the window that replaces its own: what was applied may have
+// changed the language, and its result is still to be read.
+func (v *setupView) moveTo(w *window) {
+	v.w, w.file = w, v
+	if v.steps.l != w.host.Lang { // in the previous language
+		v.steps = newStepList(w.host.Lang)
+	}
+	v.show()
 }
 
 // closeFile returns to the pages and drops the file.
@@ -127,11 +136,10 @@ func (v *setupView) testAndApply() {
 	v.testing, v.refused = true, ""
 	v.steps.begin()
 	v.show()
-	dirs, o, number, l := v.w.host.Dirs, v.opened, v.number.Text, v.w.host.Lang
+	dirs, o, number := v.w.host.Dirs, v.opened, v.number.Text
 	v.w.background.file = v.w.runInBackground(func(ctx context.Context, post func(func(*window))) {
 		_, err := o.Apply(ctx, dirs, number, nil, func(st hubtrial.Step) {
-			s := describeStep(l, st, o.Support)
-			post(func(*window) { v.steps.step(s) })
+			post(func(w *window) { v.steps.step(describeStep(w.host.Lang, st, o.Support)) })
 		})
 		post(func(w *window) { v.finishApply(w, err) })
 	})
@@ -162,6 +170,7 @@ func (v *setupView) show() {
 	l := v.w.host.Lang
 	b := v.body
 	b.Objects = nil
+	v.number.SetPlaceHolder(l.T(text.SettingsWindowTestNumber))
 	b.Add(widgets.Title(l.T(text.SettingsWindowFileTitle)))
 	if v.path != "" {
 		b.Add(widgets.Plain(filepath.Base(v.path), base.SizeNameText, widget.LowImportance))

@@ -33,18 +33,20 @@ func (u *backgroundWork) cancelAll() {
 	}
 }
 
-// runInBackground does something off the UI thread. Results go to the current window: it may have been
-// rebuilt meanwhile, in another language.
+// current returns the window that stands in this one's place: it may have been rebuilt, in
+// another language.
+func (w *window) current() *window {
+	for w.successor != nil {
+		w = w.successor
+	}
+	return w
+}
+
+// runInBackground does something off the UI thread. Results go to the current window.
 func (w *window) runInBackground(do func(ctx context.Context, post func(func(*window)))) (end context.CancelFunc) {
 	return w.host.Work(func(ctx context.Context, post func(func())) {
 		do(ctx, func(f func(*window)) {
-			post(func() {
-				now := w
-				for now.successor != nil {
-					now = now.successor
-				}
-				f(now)
-			})
+			post(func() { f(w.current()) })
 		})
 	})
 }
