@@ -175,7 +175,7 @@ func errorText(err error) error {
 const renewEvery = time.Hour
 
 // renew requests a longer-lived token in time. If it cannot be stored, it is requested
-// again: the relay issues it for this very key.
+// again: the relay issues it for this very key. s.Token belongs to maintain by then.
 func (p *Phone) renew(ctx context.Context, s *session) {
 	if p.account.StoreSecret == nil || time.Until(expires(s.Token)) > renewBefore {
 		return

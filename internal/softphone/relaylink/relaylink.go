@@ -122,9 +122,9 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 	p.currentSession.Store(s) // lookups work even before a relay has learned the current calls
 	defer p.currentSession.CompareAndSwap(s, nil)
 	up := false
-	late := time.NewTimer(retryPause) // until the first answer; then for renewing the token
+	late := time.NewTicker(retryPause) // until the first answer
 	var recovered, silent <-chan time.Time
-	var work sync.WaitGroup // calls do not wait for it
+	var work sync.WaitGroup // for maintain: calls do not wait for it
 	defer work.Wait()
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -143,7 +143,8 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 			if !up {
 				up = true
 				r.Up()
-				late.Reset(0)
+				late.Stop()
+				work.Go(func() { p.maintain(ctx, s) })
 			}
 			p.applySnapshot(r, s, m)
 		case m := <-s.stateMessages:
@@ -156,16 +157,9 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 				return connectError(ctx, err)
 			}
 		case <-late.C:
-			if !up {
-				if err := s.retrySnapshot(); err != nil {
-					return connectError(ctx, err)
-				}
-				late.Reset(retryPause)
-				continue
+			if err := s.retrySnapshot(); err != nil {
+				return connectError(ctx, err)
 			}
-			p.renew(ctx, s)
-			work.Go(func() { p.catchUp(ctx, s) })
-			late.Reset(renewEvery)
 		case err := <-s.closed:
 			p.drain(r, s)
 			return connectError(ctx, err)
@@ -186,6 +180,14 @@ func (p *Phone) relayOrder(urls []string) []string {
 		urls = append(slices.Delete(urls, i, i+1), p.last)
 	}
 	return urls
+}
+
+// maintain renews the token and saves missed calls, now and every renewEvery until ctx ends.
+func (p *Phone) maintain(ctx context.Context, s *session) {
+	for ok := true; ok; ok = wake.Pause(ctx, renewEvery) == nil {
+		p.renew(ctx, s)
+		p.catchUp(ctx, s)
+	}
 }
 
 // catchUp saves the calls that rang while this user was not connected, and then makes the

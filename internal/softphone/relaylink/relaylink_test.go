@@ -376,6 +376,21 @@ func TestRenewed(t *testing.T) {
 	}
 }
 
+// TestRenewalHoldsUpNothing: a call reaches the desk while a renewal is unanswered.
+func TestRenewalHoldsUpNothing(t *testing.T) {
+	r := newRelay(t)
+	d := newDeskUntil(t, r, time.Now().Add(renewBefore-time.Hour))
+	asked := make(chan *nats.Msg, 16)
+	r.answer(wire.TopicRenew, func(m *nats.Msg) { asked <- m })
+	d.run()
+	m := must.Receive(t, asked, "a request for a token")
+	r.tell("wazo/1", call.Ringing, time.Now())
+	d.next("ringing wazo/1")
+	token := must.Get(r.authority.UserToken("anna", d.public, time.Now().Add(90*24*time.Hour)))(t)
+	must.Do(t, m.Respond(must.Get(json.Marshal(wire.RenewAnswer{Token: token, URLs: []string{r.url()}}))(t)))
+	must.Receive(t, d.kept, "a token: the call came while it was still awaited")
+}
+
 // TestLookup: the relay's answer is returned; a missing answer is a named failure.
 func TestLookup(t *testing.T) {
 	r := newRelay(t)
