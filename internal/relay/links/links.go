@@ -14,6 +14,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"iter"
 	"log/slog"
 	"maps"
 	"slices"
@@ -54,6 +55,8 @@ type Config struct {
 	Ongoing func(ctx context.Context, prefix string) ([]calls.Record, error)
 	// HasExtension reports whether an extension belongs to a user.
 	HasExtension func(extension string) bool
+	// UsersOf returns the users of an extension.
+	UsersOf func(extension string) []wire.User
 	// Receive takes a link's event; it may block until ctx ends. An end without an extension
 	// is the call's end for all. If extensions share ids, a call can come back to one
 	// for which it was over.
@@ -267,9 +270,10 @@ func (l *Links) runLeased(ctx context.Context, of Link, lease *lease, phone link
 		return
 	}
 	ours, end := context.WithCancel(ctx)
-	h := &leasedLink{links: l, link: of, ctx: ours, lease: lease, earlier: map[string]bool{}, ongoing: map[string]bool{}}
+	h := &leasedLink{links: l, link: of, ctx: ours, lease: lease, earlier: map[string]calls.Record{}, ongoing: map[string]bool{},
+		renamed: map[string]string{}}
 	for _, r := range standing {
-		h.earlier[r.ID] = true
+		h.earlier[r.ID] = r
 	}
 	var work sync.WaitGroup
 	work.Go(func() {
@@ -288,8 +292,8 @@ func (l *Links) runLeased(ctx context.Context, of Link, lease *lease, phone link
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTTL)
 		defer cancel()
 		h.ctx = limited
-		h.end(h.ongoing)
-		h.end(h.earlier)
+		h.end(maps.Keys(h.ongoing))
+		h.end(maps.Keys(h.earlier))
 	}
 }
 
@@ -315,11 +319,14 @@ type leasedLink struct {
 	link    Link
 	ctx     context.Context
 	lease   *lease
-	earlier map[string]bool // earlier calls of which no event has come since we took over
-	ongoing map[string]bool // ongoing calls
+	earlier map[string]calls.Record // earlier calls of which no event has come since we took over
+	ongoing map[string]bool         // ongoing calls
+	// A call at several devices has the id of the first one reported, which may now be another.
+	undecided []call.Event      // perhaps of earlier calls, kept until the link has reported all calls
+	renamed   map[string]string // earlier ids of calls by those that the link now gives them
 }
 
-// maxCalls bounds the memory for calls whose end never comes.
+// maxCalls bounds the memory for calls whose end never comes, and for undecided events.
 const maxCalls = 4096
 
 var errLeaseLost = errors.New("another relay has the link")
@@ -341,6 +348,50 @@ func (h *leasedLink) receive(e call.Event) error {
 		e.Extension = h.link.Extension
 	}
 	h.links.noteHeard(h.link, e.At)
+	undecided := h.earlierID(e) != "" || slices.ContainsFunc(h.undecided, func(o call.Event) bool { return o.ID == e.ID })
+	if undecided && len(h.undecided) < maxCalls {
+		h.undecided = append(h.undecided, e)
+		return nil
+	}
+	return h.pass(e)
+}
+
+// earlierID returns the id of the earlier call that an event with a new id may be about, "" for
+// none: it is answered, with the same other party, at a phone of the same user. A call that
+// rings is a new one, as its caller may have tried again.
+func (h *leasedLink) earlierID(e call.Event) string {
+	if _, is := h.earlier[e.ID]; is || len(h.earlier) == 0 || h.ongoing[e.ID] || e.State != call.Answered {
+		return ""
+	}
+	users := h.links.UsersOf(e.Extension)
+	for id, r := range h.earlier {
+		for _, u := range users {
+			l := r.Legs[u]
+			if l != nil && l.State != call.Ended.String() && r.Number == e.Number &&
+				(e.Direction == call.DirectionUnknown || e.Direction.String() == cmp.Or(l.Direction, r.Direction)) {
+				return id
+			}
+		}
+	}
+	return ""
+}
+
+// decide passes on the undecided events, as far as possible as those of the earlier calls of
+// which no event has come.
+func (h *leasedLink) decide() {
+	for _, e := range h.undecided {
+		if id := h.earlierID(e); id != "" {
+			h.renamed[e.ID] = id
+		}
+		_ = h.pass(e)
+	}
+	h.undecided = nil
+}
+
+// pass passes on an event under the id that its call had earlier.
+func (h *leasedLink) pass(e call.Event) error {
+	id := e.ID
+	e.ID = cmp.Or(h.renamed[id], id)
 	if e.State != call.Ended {
 		delete(h.earlier, e.ID)
 		if len(h.ongoing) < maxCalls {
@@ -356,6 +407,7 @@ func (h *leasedLink) receive(e call.Event) error {
 		delete(h.earlier, e.ID)
 		if e.Extension == "" {
 			delete(h.ongoing, e.ID)
+			delete(h.renamed, id)
 		}
 	}
 	return err
@@ -369,7 +421,9 @@ func (h *leasedLink) forward(e call.Event) error {
 // of, unless the lease has expired: events since then were not taken.
 func (h *leasedLink) setState(s link.State) {
 	if s.Phase == link.Connected && h.lease.held() {
-		h.end(h.earlier)
+		h.decide()
+		h.end(maps.Keys(h.earlier))
+		clear(h.earlier)
 	}
 	if s.Cause == link.CauseReplaced {
 		s.Phase = link.Kicked // it receives nothing although it is connected
@@ -381,9 +435,8 @@ func (h *leasedLink) setState(s link.State) {
 }
 
 // end ends calls for everybody.
-func (h *leasedLink) end(which map[string]bool) {
+func (h *leasedLink) end(which iter.Seq[string]) {
 	for id := range which {
 		_ = h.forward(call.Event{ID: id, State: call.Ended, At: time.Now().UTC()})
 	}
-	clear(which)
 }

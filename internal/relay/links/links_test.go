@@ -85,22 +85,28 @@ func (r *relay) Delete(ctx context.Context, key string, o ...jetstream.KVDeleteO
 	return r.KeyValue.Delete(ctx, key, o...)
 }
 
+// usersOf returns the only user of an extension.
+func usersOf(extension string) []wire.User {
+	if extension == "" {
+		return nil
+	}
+	return []wire.User{wire.User("u" + extension)}
+}
+
 func (r *relay) write(ctx context.Context, e call.Event, _ bool) error {
 	if r.dead.Load() {
 		return errDead
 	}
-	report := calls.Report{Event: e}
+	report := calls.Report{Event: e, Users: usersOf(e.Extension)}
 	report.At = report.At.Add(r.fast)
-	if e.Extension != "" {
-		report.Users = []wire.User{wire.User("u" + e.Extension)}
-	}
 	return r.o.bucket.Store(ctx, report)
 }
 
 // run starts a relay with a link to the Asterisk.
 func (o *office) run(name string, fast time.Duration) *relay {
 	r := &relay{KeyValue: o.leases, o: o, fast: fast, sets: make(chan []Link, 4)}
-	r.Links = New(Config{Relay: name, Ongoing: o.bucket.Ongoing, HasExtension: func(e string) bool { return strings.HasPrefix(e, "1") }, Receive: r.write, Changed: func() {}, Log: slog.New(slog.DiscardHandler)})
+	r.Links = New(Config{Relay: name, Ongoing: o.bucket.Ongoing, HasExtension: func(e string) bool { return strings.HasPrefix(e, "1") },
+		UsersOf: usersOf, Receive: r.write, Changed: func() {}, Log: slog.New(slog.DiscardHandler)})
 	ctx, stop := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() { _ = r.Run(ctx, r, r.sets) })
@@ -184,12 +190,70 @@ func TestTakeOver(t *testing.T) {
 	o.until("what rings still", o.stand("centrale/17.3 u103"))
 }
 
+// TestDevices: an answered call that rang on several devices of an extension stays the same
+// call, also if the link starts anew and meets only the device that was not known first.
+func TestDevices(t *testing.T) {
+	o := start(t)
+	r := o.run("r1", 0)
+	o.until("a link", r.is("connected"))
+	o.With(func() { o.Vars["17.1 CHANNEL(linkedid)"], o.Vars["17.2 CHANNEL(linkedid)"] = "17.0", "17.0" })
+	for _, step := range []struct {
+		device string
+		state  call.State
+	}{{"17.1", call.Ringing}, {"17.2", call.Ringing}, {"17.2", call.Answered}, {"17.1", call.Ended}} {
+		o.say(step.device, "101", step.state)
+	}
+	o.say("17.3", "102", call.Ringing)
+	o.until("one call, and another person's", o.stand("centrale/17.1 u101", "centrale/17.3 u102"))
+	again := o.link()
+	again.Identity = 2
+	since := r.States()[0].Since
+	r.sets <- []Link{again}
+	o.until("it is connected anew", func() bool { return r.is("connected")() && r.States()[0].Since.After(since) })
+	o.until("the same calls", o.stand("centrale/17.1 u101", "centrale/17.3 u102"))
+	all := must.Get(o.bucket.Ongoing(t.Context(), "centrale/17.1"))(t)
+	if len(all) != 1 || all[0].Legs["u101"].State != "answered" || all[0].Direction != "incoming" {
+		t.Errorf("%+v", all)
+	}
+	o.say("17.2", "101", call.Ended)
+	o.until("the end of the call", o.stand("centrale/17.3 u102"))
+}
+
+// TestAnotherCall: a call with a new id is another call than the earlier ones if it still
+// rings, or if they go on too, or are of other people or of the other direction.
+func TestAnotherCall(t *testing.T) {
+	var got []string
+	h := start(t).leased("x", func(e call.Event) error { got = append(got, e.State.String()+" "+e.ID); return nil })
+	for i, user := range []wire.User{"u101", "u102", "u103", "u103"} {
+		h.earlier[fmt.Sprint("x/", i)] = calls.Record{Number: fmt.Sprint("069876001", i), Direction: "incoming",
+			Legs: map[wire.User]*calls.Leg{user: {State: "answered"}}}
+	}
+	h.earlier["x/3"].Legs["u103"].State = "ended"
+	const on = call.Answered
+	for _, e := range []call.Event{
+		{ID: "10", Number: "0698760010", Extension: "101", State: on}, {ID: "0", Number: "0698760010", Extension: "101", State: on},
+		{ID: "11", Number: "0698760011", Extension: "102"}, {ID: "12", Number: "0698760012", Extension: "104", State: on},
+		{ID: "13", Number: "0698760013", Extension: "103", State: on}, {ID: "14", Number: "0698760014", Extension: "103", State: on},
+		{ID: "15", Number: "0698760012", Extension: "103", Direction: call.Outgoing, State: on},
+	} {
+		must.Do(t, h.receive(e))
+	}
+	h.setState(link.State{Phase: link.Connected})
+	slices.Sort(got[7:])
+	want := []string{"answered x/0", "ringing x/11", "answered x/12", "answered x/13", "answered x/14", "answered x/15", "answered x/10",
+		"ended x/1", "ended x/2", "ended x/3"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // leased returns a link of this name that we hold, of which take takes the events.
 func (o *office) leased(name string, take func(call.Event) error) *leasedLink {
 	o.t.Helper()
 	l := must.Get(acquire(o.t.Context(), o.leases, name, "r1"))(o.t)
-	c := Config{Changed: func() {}, Receive: func(_ context.Context, e call.Event, _ bool) error { return take(e) }}
-	return &leasedLink{links: New(c), link: Link{Name: name}, lease: l, ongoing: map[string]bool{}, earlier: map[string]bool{}}
+	c := Config{Changed: func() {}, UsersOf: usersOf, Receive: func(_ context.Context, e call.Event, _ bool) error { return take(e) }}
+	return &leasedLink{links: New(c), link: Link{Name: name}, lease: l, ongoing: map[string]bool{}, earlier: map[string]calls.Record{},
+		renamed: map[string]string{}}
 }
 
 // TestLostLease: a relay that cannot renew its lease writes nothing after it has
@@ -201,7 +265,7 @@ func TestLostLease(t *testing.T) {
 	if _, err := acquire(t.Context(), o.leases, "centrale", "r2"); !errors.Is(err, errHeld) {
 		t.Errorf("two have it: %v", err)
 	}
-	h.earlier["centrale/1"] = true
+	h.earlier["centrale/1"] = calls.Record{}
 	past := time.Now()
 	h.lease.until.Store(&past)
 	for range 2 {
@@ -339,7 +403,7 @@ func TestEnds(t *testing.T) {
 func TestEndNotTaken(t *testing.T) {
 	var why error
 	h := start(t).leased("x", func(call.Event) error { return why })
-	h.earlier["x/2"] = true
+	h.earlier["x/2"] = calls.Record{}
 	must.Do(t, h.receive(call.Event{ID: "1"}))
 	why = context.Canceled
 	for _, id := range []string{"1", "2"} {
@@ -347,7 +411,7 @@ func TestEndNotTaken(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if !h.ongoing["x/1"] || !h.earlier["x/2"] {
+	if len(h.ongoing) != 1 || len(h.earlier) != 1 {
 		t.Errorf("forgotten: %v, %v", h.ongoing, h.earlier)
 	}
 }

@@ -148,7 +148,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	ongoing := func(ctx context.Context, prefix string) ([]calls.Record, error) {
 		return r.bucket.Load().Ongoing(ctx, prefix)
 	}
-	r.links = links.New(links.Config{Relay: s.Name, Ongoing: ongoing, HasExtension: r.knowsExtension, Receive: r.handleLinkEvent, Changed: r.changed, Log: c.Log})
+	r.links = links.New(links.Config{Relay: s.Name, Ongoing: ongoing, HasExtension: r.knowsExtension, UsersOf: r.usersOf, Receive: r.handleLinkEvent, Changed: r.changed, Log: c.Log})
 	r.table.Store(users.NewTable(nil, r.Rules))
 	if s.TLS.HasCertificate() {
 		if secure, err = certificates.LoadTLS(c.ResolvePath(s.TLS.Cert), c.ResolvePath(s.TLS.Key)); err != nil {

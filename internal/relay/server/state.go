@@ -54,6 +54,11 @@ func (r *relay) knowsExtension(extension string) bool {
 	return false
 }
 
+// usersOf returns the users of an extension.
+func (r *relay) usersOf(extension string) []wire.User {
+	return r.table.Load().UsersCalled(webhook.Place{Extensions: []string{extension}}, "")
+}
+
 // handleLinkEvent takes the events of a link to an exchange. It blocks while there are
 // too many reports, so that no more is read from the exchange.
 func (r *relay) handleLinkEvent(ctx context.Context, e call.Event, shared bool) error {
