@@ -254,11 +254,11 @@ func (t *Tracker) find(calls []*trackedCall, e Event, from source, key string, n
 }
 
 // findMergeable returns the one call that another source reports as ringing for the same
-// number since the same time.
+// number since the same time. That number may have an answered call besides.
 func (t *Tracker) findMergeable(from source, key string, rang time.Time) *trackedCall {
 	var found *trackedCall
 	for _, c := range t.calls {
-		if c.CallerKey != key || c.Direction != Incoming {
+		if c.CallerKey != key || c.Direction != Incoming || c.State != Ringing {
 			continue
 		}
 		for n := range c.aliases {
@@ -271,7 +271,7 @@ func (t *Tracker) findMergeable(from source, key string, rang time.Time) *tracke
 		}
 		found = c
 	}
-	if found == nil || found.State != Ringing || rang.Sub(found.Rang).Abs() > MergeWithin {
+	if found == nil || rang.Sub(found.Rang).Abs() > MergeWithin {
 		return nil
 	}
 	return found

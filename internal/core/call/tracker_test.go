@@ -91,6 +91,10 @@ func TestIdentity(t *testing.T) {
 		"two callers behind one switchboard stay two": {
 			{0, bare, "x", Ringing, a, Began, 1}, {s, bare, "y", Ringing, a, Began, 2}, {2 * s, ring, "", Ringing, a, Began, 3},
 		},
+		"a caller who rings again while they speak is one more call": {
+			{0, bare, "x", Ringing, a, Began, 1}, {s, full, "1", Ringing, a, SameCall, 1}, {2 * s, bare, "x", Answered, a, WasAnswered, 1},
+			{60 * s, bare, "y", Ringing, a, Began, 2}, {61 * s, full, "2", Ringing, a, SameCall, 2}, {70 * s, two, "3", Ringing, a, Began, 3},
+		},
 		"another source cannot end a call": {
 			{0, bare, "x", Ringing, a, Began, 1}, {s, url, "", Ended, a, NoChange, 0}, {2 * s, bare, "x", Answered, a, WasAnswered, 1},
 		},
