@@ -202,6 +202,8 @@ func TestReportCompletesEvents(t *testing.T) {
 	r.Report(call.Event{ID: "a", Number: "0612345678", Name: "J.\u202e Vries", Line: "0201234567", Via: "Anna", Extension: "101", At: time.Unix(1, 0)})
 	r.Report(call.Event{ID: "a", State: call.Answered, Direction: call.DirectionUnknown})
 	r.Report(call.Event{ID: "a", Number: "0687654321", Direction: call.Outgoing, Via: "Piet"})
+	r.Report(call.Event{ID: "a", State: call.Answered, Number: "0687654321"})
+	r.Report(call.Event{ID: "a", State: call.Answered, Number: "103", Name: "Carla"}) // nobody passed her on
 	r.EndOthers(map[string]bool{"a": true})
 	r.EndOthers(map[string]bool{"b": true})
 	r.End("a", call.Missed) // it is over already
@@ -212,7 +214,9 @@ func TestReportCompletesEvents(t *testing.T) {
 		"ringing incoming 0612345678 J. Vries 0201234567 Anna 101 ",
 		"answered incoming 0612345678 J. Vries 0201234567 Anna 101 ",
 		"ringing incoming 0687654321  0201234567 Piet 101 ",
-		"ended incoming 0687654321  0201234567 Piet 101 completed",
+		"answered incoming 0687654321  0201234567 Piet 101 ",
+		"answered incoming 103 Carla 0201234567  101 ",
+		"ended incoming 103 Carla 0201234567  101 completed",
 		"ringing unknown      ",
 		"answered outgoing      ",
 		"ended outgoing      elsewhere",

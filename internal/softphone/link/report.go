@@ -70,13 +70,16 @@ func (r *Reporter) Report(e call.Event) {
 	if e.At.IsZero() {
 		e.At = time.Now()
 	}
+	e = e.Clean()
 	k := r.calls[e.ID]
 	if k != nil {
 		if e.Number == "" {
 			e.Number, e.Name = k.event.Number, k.event.Name
 		}
 		e.Line = cmp.Or(e.Line, k.event.Line)
-		e.Via = cmp.Or(e.Via, k.event.Via)
+		if e.Number == k.event.Number { // another party was passed on by somebody else, or nobody
+			e.Via = cmp.Or(e.Via, k.event.Via)
+		}
 		e.Extension = cmp.Or(e.Extension, k.event.Extension)
 		if k.event.Direction != call.DirectionUnknown {
 			e.Direction = k.event.Direction
@@ -85,7 +88,6 @@ func (r *Reporter) Report(e call.Event) {
 			e.Reason = call.Completed
 		}
 	}
-	e = e.Clean()
 	kept := e
 	kept.At, kept.StateSince = time.Time{}, time.Time{} // they differ in the next report
 	switch {
