@@ -12,7 +12,7 @@ const (
 	// MergeWithin is how far apart two sources may report the same ringing call.
 	MergeWithin = 5 * time.Second
 	// NewCallAfter is the time after which another ring from the same number is a new call, if
-	// the source reports rings only.
+	// the source reports rings only, or another answer, if it reports answers only.
 	NewCallAfter = 15 * time.Second
 	// AssumeEndedAfter is the time after which a call counts as over.
 	AssumeEndedAfter = 4 * time.Hour
@@ -236,16 +236,16 @@ func (t *Tracker) find(calls []*trackedCall, e Event, from source, key string, n
 		if !c.aliases[alias{from, ""}] {
 			continue
 		}
-		count++
-		only = c
-		if !c.isFrom(e, key) {
-			continue
-		}
-		rang := now.Sub(c.lastRing)
-		if e.State == Ringing && (t.reports(c.Source) == RingOnly && rang > NewCallAfter || rang >= AssumeEndedAfter) {
+		is, rang := c.isFrom(e, key), now.Sub(c.lastRing)
+		begins := e.State == Ringing || e.State == Answered && c.Answered.Equal(c.Rang) // some phones report answers only
+		if is && begins && (t.reports(c.Source) == RingOnly && rang > NewCallAfter || rang >= AssumeEndedAfter) {
 			continue // it is over, its end was not reported
 		}
-		return c
+		if is {
+			return c
+		}
+		count++
+		only = c
 	}
 	if e.State != Ringing && count == 1 && !strings.ContainsAny(e.Number, "0123456789") {
 		return only // "ended" without a usable number: the source's only call

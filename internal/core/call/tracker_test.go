@@ -117,8 +117,12 @@ func TestIdentity(t *testing.T) {
 			{0, url, "", Answered, b, Began, 1}, {s, url, "", Ended, b, WasEnded, 1},
 			{2 * s, ring, "", Ringing, a, Began, 2}, {3 * s, url, "", Ringing, a, SameCall, 2}, {4 * s, ring, "", Ended, a, WasEnded, 2},
 		},
-		"first heard of when answered": {
-			{0, url, "", Answered, a, Began, 1},
+		"a phone that only tells when a call is answered tells of the next one": {
+			{0, url, "", Answered, a, Began, 1}, {10 * s, url, "", Answered, a, NoChange, 1}, {120 * s, url, "", Answered, a, Began, 2}, {121 * s, url, "", Answered, a, NoChange, 2},
+			{200 * s, ring, "", Answered, "anonymous", Began, 3}, {260 * s, ring, "", Answered, "anonymous", Began, 4},
+		},
+		"ring-only: an answer after a ring belongs to it, however often it is told": {
+			{0, ring, "", Ringing, a, Began, 1}, {60 * s, ring, "", Answered, a, WasAnswered, 1}, {600 * s, ring, "", Answered, a, NoChange, 1},
 		},
 	}
 	for name, steps := range stories {
