@@ -136,7 +136,7 @@ func (b *Outbox) Forget(ctx context.Context, id string, force bool) error {
 				return ErrUndecided
 			}
 		}
-		return forget(ctx, tx, "id = ?", id)
+		return errors.Join(forget(ctx, tx, "id = ?", id), endIdleHold(ctx, tx))
 	})
 	if err != nil {
 		return err

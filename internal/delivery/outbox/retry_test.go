@@ -118,24 +118,36 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestGivenUpUnsent: what is too late is not sent any more, and is given up on hold too.
-func TestGivenUpUnsent(t *testing.T) {
+// TestNothingLeftToSend: what is too late is not sent any more, also on hold, and a person may
+// forget what waits. A hold that is then left with nothing ends: what is added next is sent at once.
+func TestNothingLeftToSend(t *testing.T) {
 	for _, hold := range []bool{false, true} {
-		now := clocktest.New(monday)
-		b := open(t, Options{Now: now.Now, Hub: says(hub.Receipt{Status: 200, Answer: "ok"})})
-		a := must.Get(b.Add(t.Context(), Source{Path: write(t, "a.zip", []byte("a")), Intermediary: "x", GiveUpAfter: time.Minute}))(t)
-		if hold {
-			must.Do(t, b.tx(t.Context(), func(tx *sql.Tx) error {
-				return writeQueue(t.Context(), tx, Queue{}.apply(effect{hold: Forbidden}, Forbidden, monday, b.rules()))
-			}))
-		}
-		now.Forward(time.Minute)
-		drive(t, b)
-		if it := get(t, b, a.Item.ID); it.State != Refused || it.Reason != GaveUp || it.Tries != 0 || !it.Decided.Equal(now.Now()) {
-			t.Errorf("on hold %v: %+v", hold, it)
-		}
-		if q := must.Get(b.Queue(t.Context()))(t); q.HoldReason != "" {
-			t.Errorf("held for nothing: %s", q.HoldReason)
+		for _, late := range []bool{false, true} {
+			now := clocktest.New(monday)
+			b := open(t, Options{Now: now.Now, Hub: says(hub.Receipt{Status: 200, Answer: "ok"})})
+			a := must.Get(b.Add(t.Context(), Source{Path: write(t, "a.zip", []byte("a")), Intermediary: "x", GiveUpAfter: time.Minute}))(t)
+			if hold {
+				must.Do(t, b.tx(t.Context(), func(tx *sql.Tx) error {
+					return writeQueue(t.Context(), tx, Queue{}.apply(effect{hold: Forbidden}, Forbidden, monday, b.rules()))
+				}))
+			}
+			if late {
+				now.Forward(time.Minute)
+				drive(t, b)
+				if it := get(t, b, a.Item.ID); it.State != Refused || it.Reason != GaveUp || it.Tries != 0 || !it.Decided.Equal(now.Now()) {
+					t.Errorf("on hold %v: %+v", hold, it)
+				}
+			} else {
+				must.Do(t, b.Forget(t.Context(), a.Item.ID, true))
+			}
+			if q := must.Get(b.Queue(t.Context()))(t); q.HoldReason != "" {
+				t.Errorf("late %v: held for nothing: %s", late, q.HoldReason)
+			}
+			next := add(t, b, write(t, "b.zip", []byte("b")))
+			drive(t, b)
+			if it := get(t, b, next.ID); it.State != Delivered {
+				t.Errorf("on hold %v, late %v: the next one is %s", hold, late, it.State)
+			}
 		}
 	}
 }

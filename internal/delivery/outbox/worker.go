@@ -250,7 +250,7 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 const selectLate = "SELECT id FROM items INDEXED BY items_late WHERE state = 'waiting' AND deadline > 0 AND deadline <= ?"
 
 // giveUpLate gives up the items that are too late: they waited while the queue was on hold or
-// nothing ran. A hold with nothing left to try ends.
+// nothing ran.
 func giveUpLate(ctx context.Context, tx *sql.Tx, now time.Time) error {
 	late, err := itemsWhere(ctx, tx, "id IN ("+selectLate+")", sqlitefile.Micros(now))
 	for _, it := range late {
@@ -258,8 +258,15 @@ func giveUpLate(ctx context.Context, tx *sql.Tx, now time.Time) error {
 		err = errors.Join(err, updateItem(ctx, tx, it.asRefused(now)))
 	}
 	if err == nil && len(late) > 0 {
-		_, err = tx.ExecContext(ctx, "UPDATE queue SET held = '' WHERE NOT EXISTS (SELECT 1 FROM items WHERE state = ?)", Waiting)
+		err = endIdleHold(ctx, tx)
 	}
+	return err
+}
+
+// endIdleHold ends a hold with nothing left to try, whose end no request would find out.
+func endIdleHold(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, "UPDATE queue SET held = '', since = 0, until = 0"+
+		" WHERE NOT EXISTS (SELECT 1 FROM items WHERE state = ?)", Waiting)
 	return err
 }
 
