@@ -85,7 +85,7 @@ type Hub struct {
 	wake chan time.Duration
 
 	lastFailedAt   time.Time   // of the last failed lookup passed to NoteLookup; its caller's own
-	checkRequested atomic.Bool // it has triggered a check
+	checkRequested atomic.Bool // it has triggered a check, and none has succeeded since
 }
 
 // HubParams configures a Hub. Client and Recovered are called on Run's goroutine.
@@ -173,11 +173,10 @@ func (w *Hub) check(ctx context.Context, failures *int) time.Duration {
 	} else {
 		*failures++
 	}
-	doubted := w.checkRequested.Swap(false)
 	if f == "" || f.NeedsAdmin() || *failures > 1 {
 		w.reportChange(f)
 	}
-	if doubted && f == "" {
+	if f == "" && w.checkRequested.Swap(false) {
 		w.p.Changed() // no news for the checks, but for those who saw the lookup fail
 	}
 	switch {
