@@ -212,8 +212,7 @@ func (f *flights) run(caller context.Context, c *Client, number string) ([]conta
 }
 
 func (a answer) fresh(now time.Time) bool {
-	age := now.Sub(a.at)
-	return age >= 0 && age < cacheFor
+	return !now.Before(a.at) && !timeReached(now, a.at.Add(cacheFor))
 }
 
 // store stores an answer. f.mu is held.

@@ -142,8 +142,8 @@ func TestEarlyRefreshKeepsNobodyWaiting(t *testing.T) {
 	i.requested(t, 2) // the new token is used
 }
 
-// TestSleepIsSeen checks that expiry is noticed although the monotonic clock
-// stands still while the computer sleeps and the wall clock may be set back.
+// TestSleepIsSeen checks that expiry, of answers too, is noticed although the monotonic
+// clock stands still while the computer sleeps and the wall clock may be set back.
 func TestSleepIsSeen(t *testing.T) {
 	now := time.Now()
 	expiry := now.Add(time.Hour)
@@ -156,6 +156,9 @@ func TestSleepIsSeen(t *testing.T) {
 		if timeReached(c.at, expiry) != c.want {
 			t.Errorf("%v: %v", c.at, !c.want)
 		}
+	}
+	if kept := (answer{at: now}); !kept.fresh(now) || kept.fresh(asleep) {
+		t.Error("an answer from before a sleep is still given, or a new one is not")
 	}
 }
 
