@@ -169,7 +169,10 @@ func (t *tokens) warm() {
 	defer t.mu.Unlock()
 	t.warmed = true
 	now := t.c.cfg.Now()
-	if (t.current == nil || timeReached(now, t.renewAt)) && !t.backingOff(now) {
+	switch {
+	case t.current != nil && !timeReached(now, t.renewAt):
+		t.schedule(t.renewAt.Sub(now))
+	case !t.backingOff(now):
 		t.start()
 	}
 }
@@ -202,7 +205,9 @@ func (t *tokens) install(token *oauth2.Token) *accessToken {
 	life := time.Duration(token.ExpiresIn) * time.Second
 	margin := 2 * min(time.Minute, life/10)
 	t.renewAt = token.Expiry.Add(-margin)
-	t.schedule(max(life-margin, leastRenewal))
+	if t.warmed {
+		t.schedule(max(life-margin, leastRenewal))
+	}
 	return t.current
 }
 

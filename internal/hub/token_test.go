@@ -188,6 +188,22 @@ func renewing(c *Client) bool {
 	return c.lookupTokens.timer != nil
 }
 
+// TestOnlyWhatIsWarmIsRenewed checks that a token which nobody uses any more, such as that of the
+// last delivery, is not renewed for ever, and one that a call may need at any moment is.
+func TestOnlyWhatIsWarmIsRenewed(t *testing.T) {
+	i := newIssuer(t, time.Hour)
+	c := i.client(t, nil)
+	calls(t, c, 1)
+	if renewing(c) {
+		t.Error("renewed although nobody asks")
+	}
+	c.Warm()
+	if !renewing(c) {
+		t.Error("not renewed in advance")
+	}
+	i.requested(t, 1)
+}
+
 // TestNoSecret: a secret that cannot be had is not the hub's fault.
 func TestNoSecret(t *testing.T) {
 	for _, f := range []struct {
