@@ -2,9 +2,9 @@ package hub
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -94,7 +94,8 @@ func (d *decoder) answer() (found []contact.Contact, err error) {
 		case "data":
 		case "error", "errors":
 			value, err := d.ReadValue()
-			reported = reported || !slices.Contains(noError, string(value))
+			var said any
+			reported = reported || json.Unmarshal(value, &said) != nil || !saysNothing(said)
 			return err
 		default:
 			return d.SkipValue()
@@ -117,9 +118,6 @@ func (d *decoder) answer() (found []contact.Contact, err error) {
 	}
 	return found, nil
 }
-
-// noError are the values of an error field that report none.
-var noError = []string{"null", "false", "0", `""`, "[]", "{}"}
 
 func (d *decoder) items(found *[]contact.Contact) error {
 	if there, err := d.open('[', "data.items"); !there {

@@ -188,6 +188,7 @@ func TestAnswers(t *testing.T) {
 		"a bare empty list": {200, json, `[]`, 0},
 		"no body":           {200, "", "", 0},
 		"no error":          {200, json, `{"error":null,"errors":[],"data":{"items":[{"id":"x"}]}}`, 1},
+		"no error, spaced":  {200, json, `{"error":{"code":0,"text":""},"errors" : [ ],"data" : {"items" : [ ]}}`, 0},
 		"a remark":          {200, json, `{"errors":["one of two offices"],"data":{"items":[{"id":"x"}]}}`, 1},
 		"204":               {204, "", "", 0},
 		"404 without body":  {404, "", "", 0},
