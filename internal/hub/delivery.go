@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -274,6 +275,9 @@ func itemStatuses(said []byte) []int {
 	var all []int
 	for _, x := range a.Data.Items {
 		n, _ := x.Status.(float64)
+		if text, ok := x.Status.(string); ok {
+			n, _ = strconv.ParseFloat(text, 64)
+		}
 		if n != math.Trunc(n) || n < 200 || n > 599 {
 			n = 0 // another kind of status
 		}

@@ -151,6 +151,8 @@ func TestReceipts(t *testing.T) {
 		{"long, but only of spaces", 201, "", "", "a" + strings.Repeat(" ", 2*maxKeptAnswer) + "b", "a b", "", Receipt{}},
 		{"broken off", 201, "", "", `{"data":`, `{"data":`, "100", Receipt{Broken: true}},
 		{"item by item", 207, "application/json", "", `{"data":{"items":[{"status":201},{"status":"x"},{}]}}`, `{"data":{"items":[{"status":201},{"status":"x"},{}]}}`, "", Receipt{ItemStatuses: []int{201, 0, 0}}},
+		{"item by item, as texts", 200, "", "", `{"data":{"items":[{"status":"422"},{"status":"inf"}]}}`,
+			`{"data":{"items":[{"status":"422"},{"status":"inf"}]}}`, "", Receipt{ItemStatuses: []int{422, 0}}},
 		{"an item of another type", 207, "", "", `{"data":{"items":[7,{"status":422}]}}`, `{"data":{"items":[7,{"status":422}]}}`, "", Receipt{ItemStatuses: []int{0, 422}}},
 		{"by other signs", 200, "", "", `{"data":{"items":[{"status":1},{"status":201.5},{"status":600}]}}`, `{"data":{"items":[{"status":1},{"status":201.5},{"status":600}]}}`, "", Receipt{ItemStatuses: []int{0, 0, 0}}},
 	} {
