@@ -32,8 +32,8 @@ func (b *Outbox) purgeHourly(ctx context.Context) {
 	}
 }
 
-// purge removes copies, receipts, checksums and reports whose retention has
-// ended. It never removes items that are undecided or may have been delivered.
+// purge removes copies, receipts, checksums, reports and a damaged database put aside whose
+// retention has ended. It never removes items that are undecided or may have been delivered.
 func (b *Outbox) purge(ctx context.Context) error {
 	now := b.o.Now()
 	daysAgo := func(days int) int64 {
@@ -77,7 +77,8 @@ func (b *Outbox) purge(ctx context.Context) error {
 	if rows > 0 {
 		err = errors.Join(err, b.emptyLog(ctx))
 	}
-	return errors.Join(err, b.sweep(ctx, now), sweepReports(filepath.Join(b.o.Dir, ReportsName), now))
+	return errors.Join(err, b.sweep(ctx, now), removeBefore(now.Add(-keepReceipts), filepath.Join(b.o.Dir, ReportsName, "report-*")),
+		removeBefore(now.Add(-keepBodies), b.dbPath()+".damaged")) // it has bodies, and nobody can tell whose
 }
 
 // sweep removes what interrupted programs left in the spool.
@@ -113,14 +114,14 @@ func (b *Outbox) sweep(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// sweepReports removes reports older than the retention of receipts.
-func sweepReports(dir string, now time.Time) error {
-	names, err := filepath.Glob(filepath.Join(dir, "report-*"))
+// removeBefore removes the files that fit a pattern and were last written before limit.
+func removeBefore(limit time.Time, pattern string) error {
+	names, err := filepath.Glob(pattern)
 	if err != nil {
 		return nil // the folder's name contains [: nothing is found
 	}
 	for _, name := range names {
-		if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > keepReceipts {
+		if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && info.ModTime().Before(limit) {
 			if err := os.Remove(name); err != nil && !isMissing(err) {
 				return troubleOf(err)
 			}

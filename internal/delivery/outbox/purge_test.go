@@ -91,13 +91,19 @@ func TestPurgeHourly(t *testing.T) {
 	}
 }
 
-// TestPurgeErases: no file contains what was purged, not even the database's log.
+// TestPurgeErases: no file contains what was purged, not even the database's log, nor a damaged
+// database that was put aside.
 func TestPurgeErases(t *testing.T) {
 	now := clocktest.New(monday)
 	b := open(t, Options{Now: now.Now, Hub: says(hub.Receipt{Status: 200, Answer: "canary-answer"})})
 	it := add(t, b, write(t, "canary-name.zip", []byte("PK canary-content")))
 	drive(t, b)
-	now.Forward(keepBodies + time.Hour)
+	aside := write(t, b.dbPath()+".damaged", []byte("canary-answer"))
+	must.Do(t, os.Chtimes(aside, monday, monday))
+	now.Forward(keepBodies - time.Hour)
+	must.Do(t, b.purge(t.Context()))
+	must.Get(os.Stat(aside))(t)
+	now.Forward(2 * time.Hour)
 	must.Do(t, b.purge(t.Context()))
 	nowhere(t, b, "canary-answer")
 	now.Forward(keepReceipts)
