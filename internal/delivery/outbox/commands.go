@@ -81,9 +81,13 @@ func scanID(row sqlitefile.Row) (id string, err error) {
 	return id, err
 }
 
-// Release lifts a hold or a pause of the queue: the next item is tried at once.
+// Release lifts a hold or a pause of the queue: the next item is tried at once, also if
+// the hub asked to send it later. If the hub is still busy, the queue pauses again.
 func (b *Outbox) Release(ctx context.Context) error {
-	err := b.tx(ctx, func(tx *sql.Tx) error { return writeQueue(ctx, tx, Queue{}) })
+	err := b.tx(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE items SET next_try = 0 WHERE state = ? AND status IN (429, 503)", Waiting)
+		return errors.Join(err, writeQueue(ctx, tx, Queue{}))
+	})
 	b.Wake()
 	return err
 }

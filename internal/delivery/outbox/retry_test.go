@@ -152,6 +152,33 @@ func TestNothingLeftToSend(t *testing.T) {
 	}
 }
 
+// TestTryNow checks that who lifts the pause of a hub that is busy also sends what the hub put off,
+// and that this asks a hub that is still busy no more than once.
+func TestTryNow(t *testing.T) {
+	for _, status := range []int{429, 503} {
+		sent, busy := 0, true
+		b := open(t, Options{Now: clocktest.New(monday).Now, Hub: to(answering(func([][]byte) (hub.Receipt, error) {
+			if sent++; busy {
+				return hub.Receipt{Status: status, RetryAfter: time.Hour}, nil
+			}
+			return hub.Receipt{Status: 200, Answer: "ok"}, nil
+		}))})
+		first, second := add(t, b, write(t, "a.zip", []byte("a"))), add(t, b, write(t, "b.zip", []byte("b")))
+		for _, want := range []int{1, 2, 3, 5} {
+			drive(t, b)
+			if busy = want < 3; sent != want {
+				t.Errorf("%d: %d requests, want %d", status, sent, want)
+			}
+			must.Do(t, b.Release(t.Context()))
+		}
+		for _, it := range []Item{first, second} {
+			if got := get(t, b, it.ID); got.State != Delivered {
+				t.Errorf("%d: %+v", status, got)
+			}
+		}
+	}
+}
+
 // TestLateIsLookedUp checks that nobody reads all waiting items to find those that are too late.
 func TestLateIsLookedUp(t *testing.T) {
 	b := open(t, Options{})
