@@ -518,6 +518,30 @@ func TestAHubThatStops(t *testing.T) {
 	}
 }
 
+// TestAHubThatStopsWithinItsAnswer checks that a delivery ends, also over HTTP/2, if the hub begins
+// to answer, takes no more of the message, and never ends its answer.
+func TestAHubThatStopsWithinItsAnswer(t *testing.T) {
+	root := newAuthority(t, "Root", nil)
+	for _, two := range []bool{false, true} {
+		f := unstarted(t)
+		f.EnableHTTP2, f.TLS = two, root.server(t)
+		gate := make(chan struct{})
+		f.lookup = func(w http.ResponseWriter, _ *http.Request) {
+			_ = http.NewResponseController(w).Flush()
+			<-gate
+		}
+		f.StartTLS()
+		cl := root.trusting(t, f.URL)
+		cl.deliveryURL = must.Get(deliveryAddress(cl.base, "postbus"))(t)
+		cl.timeouts.stall = 500 * time.Millisecond
+		got, err := cl.Deliver(t.Context(), []Item{endlessItem(64<<20, 64<<20)})
+		if err != nil || got.Status != 200 || !got.Early || !got.Broken {
+			t.Errorf("HTTP/2 %v: %+v, %v", two, got, err)
+		}
+		close(gate)
+	}
+}
+
 type watched struct {
 	io.Reader
 	closed chan struct{}

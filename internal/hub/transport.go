@@ -176,6 +176,11 @@ func (o *transport) roundTripTraced(r *http.Request, w *trace) (*http.Response, 
 		return nil, w
 	}
 	o.answered.Store(true)
+	if r.Body != nil {
+		// An answer may begin before the request ends. Over HTTP/2 the transport then does not
+		// notice the end of ctx as long as the hub takes no more of the request.
+		context.AfterFunc(ctx, func() { _ = resp.Body.Close() })
+	}
 	return resp, nil
 }
 
