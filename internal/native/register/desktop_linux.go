@@ -28,6 +28,20 @@ func execLine(argv ...string) string {
 	return strings.Join(all, " ")
 }
 
+// unquoted undoes quoted.
+var unquoted = strings.NewReplacer(`\"`, `"`, "\\`", "`", `\$`, `$`, `\\`, `\`)
+
+// programOf returns the program of an Exec value, whose name contains no quotes.
+func programOf(line string) string {
+	line = strings.ReplaceAll(line, `\\`, `\`) // the escapes of the file
+	name, _, _ := strings.Cut(line, " ")
+	if rest, in := strings.CutPrefix(line, `"`); in {
+		name, _, _ = strings.Cut(rest, `"`)
+		name = unquoted.Replace(name)
+	}
+	return strings.ReplaceAll(name, "%%", "%")
+}
+
 // removeFromList removes a name from a list; the result is "" if nothing is left.
 func removeFromList(list, name string) (rest string) {
 	for v := range strings.SplitSeq(list, ";") {

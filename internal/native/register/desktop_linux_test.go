@@ -12,6 +12,9 @@ func TestExecLine(t *testing.T) {
 		if got := execLine(argv...); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
+		if got := programOf(want); got != argv[0] {
+			t.Errorf("%s: the program is %s", want, got)
+		}
 	}
 }
 

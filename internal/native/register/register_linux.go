@@ -292,9 +292,11 @@ func State(o Options) (Status, error) {
 	s.Older = s.Scheme == was && was != now && valueOf(read(filepath.Join(mine.applications, linkID)), "Exec") == was
 	for _, dir := range []string{mine.autostart, "/etc/xdg/autostart"} {
 		if text := read(filepath.Join(dir, startFile)); text != "" {
-			// The user's file hides the computer's, which is how users disable autostart.
-			s.Autostart = valueOf(text, "Hidden") != "true" && valueOf(text, "X-GNOME-Autostart-enabled") != "false"
-			s.SwitchedOff = !s.Autostart
+			// The user's file hides the computer's, which is how users disable autostart, even
+			// if the program that it starts has gone.
+			s.SwitchedOff = valueOf(text, "Hidden") == "true" || valueOf(text, "X-GNOME-Autostart-enabled") == "false"
+			_, gone := exec.LookPath(programOf(valueOf(text, "Exec")))
+			s.Autostart = !s.SwitchedOff && gone == nil
 			break
 		}
 	}

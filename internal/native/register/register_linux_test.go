@@ -50,26 +50,32 @@ func TestRegisterAndBack(t *testing.T) {
 	const mine = "[Default Applications]\ntext/html=chromium.desktop\nx-scheme-handler/tel=phone.desktop\n"
 	must.Do(t, os.WriteFile(list, []byte(mine), 0o600))
 	before := all(t, dir)
-	o := Options{Exe: "/opt/Wie belt/wiebelt"}
+	folder := filepath.Join(t.TempDir(), "Wie belt")
+	o := Options{Exe: filepath.Join(folder, "wiebelt")}
+	must.Do(t, os.Mkdir(folder, 0o755), os.WriteFile(o.Exe, nil, 0o755))
 	if s, err := State(o); err != nil || s != (Status{}) {
 		t.Errorf("before: %+v %v", s, err)
 	}
 	for range 2 { // the second time changes nothing
 		must.Do(t, Register(o))
-		if s, err := State(o); err != nil || !s.Ours || !s.Autostart || s.Scheme != `"/opt/Wie belt/wiebelt" open-url -- %u` {
+		if s, err := State(o); err != nil || !s.Ours || !s.Autostart || s.Scheme != `"`+o.Exe+`" open-url -- %u` {
 			t.Errorf("registered: %+v %v", s, err)
 		}
 	}
-	o.LinkExe = "/opt/Wie belt/wiebelt-ring"
+	o.LinkExe = filepath.Join(folder, "wiebelt-ring")
 	if s, err := State(o); err != nil || !s.Ours || !s.Older {
 		t.Errorf("of an older version: %+v %v", s, err)
 	}
 	must.Do(t, Register(o))
-	if s, err := State(o); err != nil || !s.Ours || s.Older || s.Scheme != `"/opt/Wie belt/wiebelt-ring" open-url -- %u` {
+	if s, err := State(o); err != nil || !s.Ours || s.Older || s.Scheme != `"`+o.LinkExe+`" open-url -- %u` {
 		t.Errorf("with a program for links: %+v %v", s, err)
 	}
 	if s, _ := State(Options{Exe: "/elsewhere/wiebelt"}); s.Ours {
 		t.Error("another program's registration taken for ours")
+	}
+	must.Do(t, os.Remove(o.Exe))
+	if s, _ := State(o); s.Autostart || s.SwitchedOff {
+		t.Errorf("the program is gone: %+v", s)
 	}
 	b, err := os.ReadFile(list)
 	if err != nil || string(b) != mine+"x-scheme-handler/wiebelt=wiebelt-link.desktop;\napplication/x-wiebelt-setup=wiebelt-setup.desktop;\n" {
@@ -338,7 +344,7 @@ func TestSetupFiles(t *testing.T) {
 // was switched off is distinguished from a missing one.
 func TestParts(t *testing.T) {
 	dir := home(t)
-	o := Options{Exe: "/opt/wiebelt", Only: OnlyAutostart}
+	o := Options{Exe: "/bin/true", Only: OnlyAutostart}
 	must.Do(t, Register(o))
 	if s, err := State(o); err != nil || s.Scheme != "" || !s.Autostart || s.SwitchedOff {
 		t.Errorf("%+v, %v", s, err)
