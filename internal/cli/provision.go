@@ -209,9 +209,21 @@ func (c *provisionCmd) open(d profile.Dirs, kind string) (secret.Store, error) {
 	return secret.Open(kind, d), nil
 }
 
+// openToSave is open that also lets the group that the flags name read what is there: a
+// secret that stays the same is not stored again.
+func (c *provisionCmd) openToSave(d profile.Dirs, kind string) (secret.Store, error) {
+	store, err := c.open(d, kind)
+	if err == nil && c.SecretGroup != "" { // so it is the computer's store
+		if err = secret.ShareMachine(c.SecretGroup); err != nil {
+			err = secret.Explain(err)
+		}
+	}
+	return store, err
+}
+
 // save saves what is wanted, in the store that the flags name.
 func (c *provisionCmd) save(e *env, d profile.Dirs, before *settings.Settings, w hubtrial.SaveRequest) (waiting bool, err error) {
-	w.Open = func(kind string) (secret.Store, error) { return c.open(d, kind) }
+	w.Open = func(kind string) (secret.Store, error) { return c.openToSave(d, kind) }
 	ctx, cancel := context.WithTimeout(e.ctx, storeTimeout)
 	defer cancel()
 	return hubtrial.Save(ctx, d, before, w)

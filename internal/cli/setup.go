@@ -115,7 +115,7 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 		}
 	}
 	say, done := e.stepPrinter()
-	encoding, err := f.Apply(e.ctx, d, c.TestNumber, func(kind string) (secret.Store, error) { return c.open(d, kind) }, say)
+	encoding, err := f.Apply(e.ctx, d, c.TestNumber, func(kind string) (secret.Store, error) { return c.openToSave(d, kind) }, say)
 	done()
 	switch {
 	case err != nil:

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/setupfile"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/must"
@@ -107,6 +109,15 @@ func TestImportChangesNothing(t *testing.T) {
 	must.Do(t, h.Faults().SetGone(false))
 	// If everything is in order, it is imported and shown beside the old one.
 	exits(t, 0, phrase+"\n", "provision", "--import", file, "--passphrase-stdin", "--profile", dir).says(other.BaseURL(), h.BaseURL())
+}
+
+// TestSecretGroup: whether the group that is to read the computer's secret exists matters, and
+// who asks for it, even if the secret itself stays the same.
+func TestSecretGroup(t *testing.T) {
+	_, err := (&provisionCmd{SecretGroup: "no-such-group"}).openToSave(profile.Dirs{}, secret.KindMachine)
+	if want := map[bool]secret.State{true: secret.NoGroup, false: secret.NotAdmin}[secret.IsAdministrator()]; secret.StateOf(err) != want {
+		t.Errorf("%v, want %s", err, want)
+	}
 }
 
 func TestImportUsage(t *testing.T) {

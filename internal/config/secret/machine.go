@@ -97,14 +97,7 @@ func (s *machineStore) Set(ctx context.Context, ref Ref, secret string) error {
 	if ref.perUser {
 		return s.Store.Set(ctx, ref, secret)
 	}
-	if !isAdmin() {
-		return ErrNotAdmin
-	}
-	dir := machineDir()
-	if dir == "" {
-		return ErrNoStore
-	}
-	if err := makeMachineDir(dir, s.group); err != nil {
+	if err := ShareMachine(s.group); err != nil {
 		return err
 	}
 	sealed, err := protect(pack(ref, secret))
@@ -120,6 +113,19 @@ func (s *machineStore) Set(ctx context.Context, ref Ref, secret string) error {
 		return errors.Join(err, profile.RemoveFile(path))
 	}
 	return nil
+}
+
+// ShareMachine lets a group, as of OpenMachine, read the computer's secrets: those that are
+// there and those that follow.
+func ShareMachine(group string) error {
+	if !isAdmin() {
+		return ErrNotAdmin
+	}
+	dir := machineDir()
+	if dir == "" {
+		return ErrNoStore
+	}
+	return makeMachineDir(dir, group)
 }
 
 func (s *machineStore) Delete(ctx context.Context, ref Ref) error {

@@ -62,11 +62,17 @@ func TestMachineGroup(t *testing.T) {
 	must.Do(t, s.Set(t.Context(), first, "x"))
 	s.group = must.Get(user.LookupGroupId("1"))(t).Name
 	must.Do(t, s.Set(t.Context(), second, "y"))
-	for _, ref := range []Ref{first, second} {
-		if of := must.Get(os.Stat(s.path(ref)))(t).Sys().(*syscall.Stat_t); of.Gid != 1 {
-			t.Errorf("group %d may read one", of.Gid)
+	of := func(want uint32) {
+		t.Helper()
+		for _, ref := range []Ref{first, second} {
+			if got := must.Get(os.Stat(s.path(ref)))(t).Sys().(*syscall.Stat_t).Gid; got != want {
+				t.Errorf("group %d may read one", got)
+			}
 		}
 	}
+	of(1)
+	must.Do(t, ShareMachine(group))
+	of(uint32(os.Getgid()))
 }
 
 // cleared adds the Clear that the computer's store lacks:
