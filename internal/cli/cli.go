@@ -222,11 +222,16 @@ func (e *env) instanceConfig(d profile.Dirs, log *slog.Logger) instance.Config {
 
 // load reads the settings and reports their problems on standard error.
 func (e *env) load(d profile.Dirs) *settings.Settings {
-	s, problems := settings.Load(d)
-	for _, p := range problems {
+	s, _ := settings.Load(d)
+	e.printProblems(s)
+	return s
+}
+
+// printProblems reports the problems of settings on standard error.
+func (e *env) printProblems(s *settings.Settings) {
+	for _, p := range s.Problems() {
 		fmt.Fprintln(e.err, "wiebelt:", e.errorText(p))
 	}
-	return s
 }
 
 // residentLog opens the resident's log: on standard error and, unless that fails, in the

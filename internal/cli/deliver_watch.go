@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"syscall"
 	"time"
@@ -29,6 +30,7 @@ type watcher struct {
 	lastHold      outbox.Reason // what was last said about the queue
 	openError     string        // and about opening the folder
 	settingsStamp string        // of the settings in effect
+	absent        bool          // their file, or the policy, was missing a tick ago
 }
 
 // watch runs until the command is stopped.
@@ -141,13 +143,21 @@ func (w *watcher) fingerprint() string {
 }
 
 // applySettings applies changed settings, and releases a queue that
-// the old ones may have held: a service runs for months.
+// the old ones may have held: a service runs for months. While their file is being
+// replaced or cannot be read, the old ones stay: the defaults may delete copies.
 func (w *watcher) applySettings(ctx context.Context) bool {
 	now := w.fingerprint()
-	if now == w.settingsStamp {
+	same := now == w.settingsStamp
+	if same && !w.p.s.Unreadable() {
+		w.absent = false
 		return false
 	}
-	w.settingsStamp, w.p.s = now, w.e.load(w.p.dirs)
+	next, absent := w.p.s.Reload(w.p.dirs, w.absent)
+	if w.absent = absent; absent || same && reflect.DeepEqual(next, w.p.s) {
+		return false
+	}
+	w.settingsStamp, w.p.s = now, next
+	w.e.printProblems(next)
 	w.hub.Store(&w.p.s.Hub)
 	w.senders.Renew()
 	w.b.Configure(w.cmd.policy(w.p))

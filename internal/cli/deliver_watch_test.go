@@ -107,6 +107,39 @@ func TestDeliverWatchFollows(t *testing.T) {
 	must.Do(t, <-done)
 }
 
+// TestDeliverWatchKeeps: what copies are kept, and which hub gets the files, stays while the
+// settings are replaced or cannot be read. If they are gone a tick later, the defaults count.
+func TestDeliverWatchKeeps(t *testing.T) {
+	s := newSender(t)
+	at := filepath.Join(s.profile, "settings.toml")
+	exits(t, 0, "", "settings", "set", "delivery.keep_sent", "365", "--profile", s.profile)
+	good := must.Get(os.ReadFile(at))(t)
+	e := &env{ctx: t.Context(), out: io.Discard, err: io.Discard, profileDir: s.profile}
+	p := must.Get(e.prepareDeliver())(t)
+	c := &deliverSendCmd{}
+	must.Do(t, c.withDelivery(e, p, func(r *delivery) error {
+		w := &watcher{delivery: r}
+		w.settingsStamp = w.fingerprint()
+		follow := func(what string, applies bool, keep int) {
+			t.Helper()
+			if got := w.applySettings(t.Context()); got != applies || w.p.s.Delivery.KeepSent != keep || (w.hub.Load().ClientID != "") != (keep > 0) {
+				t.Errorf("%s: applied %v, copies for %d days, hub %+v", what, got, w.p.s.Delivery.KeepSent, w.hub.Load())
+			}
+		}
+		must.Do(t, os.Remove(at))
+		follow("missing", false, 365)
+		must.Do(t, os.WriteFile(at, good, 0o600))
+		follow("replaced", true, 365)
+		must.Do(t, os.WriteFile(at, []byte("[\x00h\x00"), 0o600))
+		follow("unreadable", true, 365)
+		follow("still unreadable", false, 365)
+		must.Do(t, os.Remove(at))
+		follow("missing", false, 365)
+		follow("gone", true, 0)
+		return nil
+	}))
+}
+
 // TestDeliverWatchFolderRemoved checks that a service whose outbox is removed exits, so
 // that its supervisor restarts it; then the files in the folder are delivered.
 func TestDeliverWatchFolderRemoved(t *testing.T) {
