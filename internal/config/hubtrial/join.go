@@ -59,12 +59,13 @@ func (w SaveRequest) join(ctx context.Context, d profile.Dirs, before *settings.
 		if w.Changes == nil {
 			w.Changes = map[string]any{}
 		}
-		change, changed := w.Changes["softphone"]
-		w.Changes["softphone"] = func(now []settings.Softphone) []settings.Softphone {
-			if changed {
-				now = settings.EditList(change, now)
-			}
+		add := func(now []settings.Softphone) []settings.Softphone {
 			return append(slices.DeleteFunc(slices.Clone(now), isRelay), link) // a computer has one
+		}
+		if list, isList := w.Changes["softphone"].([]settings.Softphone); isList {
+			w.Changes["softphone"] = add(list)
+		} else {
+			w.Changes["softphone"] = add
 		}
 		if err := settings.Check(d, w.Changes); err != nil {
 			return w, err

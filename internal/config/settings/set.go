@@ -17,7 +17,7 @@ import (
 )
 
 // ErrNotEditable reports that the file defines the key in a form that cannot be changed in
-// place, such as hub = { … }. The file is unchanged.
+// place, such as hub = { … }, or that there are mistakes in a list. The file is unchanged.
 var ErrNotEditable = errors.New("this key can only be changed by hand in " + FileName)
 
 // lockName is the lock file in the state folder that serialises Set across programs.
@@ -48,16 +48,6 @@ func Set(dirs profile.Dirs, changes map[string]any) error {
 		return err
 	}
 	return profile.WriteFile(p.path, []byte(p.edited), p.mode)
-}
-
-// EditList returns the list that a change for Set makes of the current one: what its function
-// returns, the list itself, or an empty one for nil.
-func EditList[T any](change any, now []T) []T {
-	if f, isFunc := change.(func([]T) []T); isFunc {
-		return f(slices.Clone(now))
-	}
-	list, _ := change.([]T)
-	return list
 }
 
 // Check returns the error that Set would return before writing.
@@ -110,7 +100,13 @@ func prepare(dirs profile.Dirs, changes map[string]any) (prepared, error) {
 			p.mode = info.Mode().Perm()
 		}
 	}
-	file, _ := Parse(p.src)
+	file, problems := Parse(p.src)
+	for key, change := range changes {
+		// A function gets only the elements without a mistake; the others would be lost.
+		if reflect.ValueOf(change).Kind() == reflect.Func && slices.ContainsFunc(problems, func(p Problem) bool { return strings.HasPrefix(p.Key+"[", key+"[") }) {
+			return p, fmt.Errorf("%s: %w", key, ErrNotEditable)
+		}
+	}
 	wanted, err := normaliseValues(file.edited(changes))
 	if err != nil {
 		return p, err

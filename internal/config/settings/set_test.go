@@ -53,6 +53,8 @@ func TestSetKeepsTheRest(t *testing.T) {
 		{"lines replaced", "[ui]\ntheme = \"dark\"\n\n# ours\n[[line]]\nnumber = \"020 1\" # x\n\n[[line]]\nnumber = \"020 2\"\n\n[history]\ndays = 7\n",
 			map[string]any{"line": []Line{{"020 3", "Schade"}, {"020 4", ""}}},
 			"[ui]\ntheme = \"dark\"\n\n# ours\n[[line]]\nnumber = \"020 3\"\nname = \"Schade\"\n\n[[line]]\nnumber = \"020 4\"\n\n\n[history]\ndays = 7\n"},
+		{"a line more", "[[softphone]]\nkind = \"new\"\n[[line]]\nnumber = \"020 1\"\n", map[string]any{"line": another},
+			"[[softphone]]\nkind = \"new\"\n[[line]]\nnumber = \"020 1\"\n\n[[line]]\nnumber = \"020 9\"\n"},
 		{"lines taken out", "[[line]]\nnumber = \"020 1\"\n[ui]\n", map[string]any{"line": nil}, "[ui]\n"},
 		{"links", "line = [{number = \"020 1\"}]\n", map[string]any{"softphone": []Softphone{{Kind: "baresip"}, {Kind: "baresip"}}, "line": []Line{}},
 			"\n[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\n\n[[softphone]]\nkind = \"baresip\"\nname = \"baresip-2\"\n"},
@@ -66,6 +68,8 @@ func TestSetKeepsTheRest(t *testing.T) {
 		})
 	}
 }
+
+func another(now []Line) []Line { return append(now, Line{"020 9", ""}) }
 
 // TestSetRefuses checks that a refused Set leaves the file as it was.
 func TestSetRefuses(t *testing.T) {
@@ -88,6 +92,8 @@ func TestSetRefuses(t *testing.T) {
 		{"inside an inline table", "history = {days = 7}\n", map[string]any{"history.days": 3}, ""},
 		{"no table", "history = 5\n", map[string]any{"history.days": 3}, ""},
 		{"an array", "[[history]]\ndays = 7\n", map[string]any{"history.days": 3}, ""},
+		{"a wrong line among others", "[[line]]\nnumber = \"020 1\"\n[[line]]\nnumber = 202\n", map[string]any{"line": another}, ""},
+		{"more than a line has", "[[line]]\nnumber = \"020 1\"\nsince = \"2020\"\n", map[string]any{"line": another}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := dirs(t, c.file)

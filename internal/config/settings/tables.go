@@ -33,8 +33,8 @@ func tables[T any](name string, p func(*Settings) *[]T, parts func(*T) []*string
 	e.set = func(s *Settings, v any) { *p(s) = slices.Clone(v.([]T)) }
 	e.get = func(s *Settings) any { return slices.Clone(*p(s)) }
 	e.edited = func(change any, s *Settings) any {
-		if _, isFunc := change.(func([]T) []T); isFunc {
-			return EditList(change, *p(s))
+		if f, isFunc := change.(func([]T) []T); isFunc {
+			return f(slices.Clone(*p(s)))
 		}
 		return change
 	}
