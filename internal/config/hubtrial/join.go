@@ -67,6 +67,8 @@ func (w SaveRequest) join(ctx context.Context, d profile.Dirs, before *settings.
 		} else {
 			w.Changes["softphone"] = add
 		}
+	}
+	if len(w.Changes) > 0 {
 		if err := settings.Check(d, w.Changes); err != nil {
 			return w, err
 		}

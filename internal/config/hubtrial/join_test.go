@@ -100,6 +100,41 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+// TestJoinChecksFirst: a code is not redeemed if what comes with it cannot be written, or if
+// links of which something is wrong would be lost.
+func TestJoinChecksFirst(t *testing.T) {
+	r := relaytest.Start(t, nil)
+	d := must.Get(profile.Find(t.TempDir()))(t)
+	must.Do(t, d.Make())
+	code := r.Invite(users.Entry{User: "anna"})
+	named := "[hub]\nsecret_store = \"file\"\n[relay]\nurl = \"" + r.Address + "\"\nfingerprint = \"" + r.Fingerprint + "\"\n"
+	linked := "[[softphone]]\nkind = \"relay\"\naddress = \"" + r.Address + "\"\n"
+	office := map[string]any{"support.contact": "Jan", "softphone": []settings.Softphone{{Kind: "baresip", Name: "baresip"}}}
+	for _, c := range []struct {
+		file    string
+		changes map[string]any
+		wants   bool
+	}{
+		{named + linked + "[card\n", map[string]any{"support.contact": "Jan"}, false},
+		{named + "[[softphone]]\nkind = \"barsip\"\n", nil, false},
+		{named + "[[softphone]]\nkind = \"barsip\"\n", office, true}, // which replaces them all
+	} {
+		must.Do(t, os.WriteFile(settings.Path(d), []byte(c.file), 0o600))
+		before, _ := settings.Load(d)
+		w, err := SaveRequest{Changes: c.changes}.join(t.Context(), d, before, Relay{Code: code})
+		if (err == nil) != c.wants || (len(w.LinkSecrets) == 1) != c.wants {
+			t.Errorf("%s: %v", c.file, err)
+		}
+		if !c.wants {
+			continue
+		}
+		must.Get(Save(t.Context(), d, before, w))(t)
+		if now, _ := settings.Load(d); len(now.Softphones) != 2 || now.Softphones[0].Kind != "baresip" || now.Softphones[1].Kind != "relay" {
+			t.Errorf("%+v", now.Softphones)
+		}
+	}
+}
+
 // TestOpenSetupRelay: a file does not move users out of the relay that they joined, unless
 // it names another one.
 func TestOpenSetupRelay(t *testing.T) {
