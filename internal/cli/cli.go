@@ -178,9 +178,22 @@ func (e *env) finish(err error) int {
 		code, err = f.code, f.error
 	}
 	if err != nil {
-		fmt.Fprintln(e.err, "wiebelt:", e.errorText(err))
+		fmt.Fprintln(e.err, "wiebelt:", e.errorText(notWritten(err)))
 	}
 	return code
+}
+
+// notWritten says that nothing was changed, if the settings file did not allow that: what is
+// wrong in it was reported when it was read.
+func notWritten(err error) error {
+	bad, _ := errors.AsType[settings.Problem](err)
+	switch {
+	case bad.Kind == settings.BadSyntax, bad.Kind == settings.Unreadable:
+		return text.Errorf(text.SettingsWindowNotWritable, settings.FileName)
+	case errors.Is(err, settings.ErrNotEditable):
+		return text.Errorf(text.SettingsWindowByHand, settings.FileName)
+	}
+	return err
 }
 
 // showToDesktop also shows an error in a message box if the desktop started us and nobody

@@ -24,7 +24,7 @@ func (c *joinCmd) Run(e *env, d profile.Dirs) error {
 	err := hubtrial.Join(e.ctx, d, e.load(d), r)
 	var bad settings.Problem
 	switch {
-	case errors.As(err, &bad):
+	case errors.As(err, &bad) && bad.Kind == settings.NotAllowed:
 		return &failure{exitUsage, err}
 	case err != nil:
 		return err

@@ -219,3 +219,17 @@ func TestDamagedTokens(t *testing.T) {
 		t.Error("the tokens are the same as before")
 	}
 }
+
+// TestNotWritten: a settings file that cannot be changed is no misuse of a command, which says
+// that nothing was changed, in the language of the run.
+func TestNotWritten(t *testing.T) {
+	dir := t.TempDir()
+	for file, says := range map[string]text.Key{
+		"[history\nx": text.SettingsWindowNotWritable, "history = {}\n[[softphone]]\nkind = \"?\"\n": text.SettingsWindowByHand,
+	} {
+		for _, args := range [][]string{{"settings", "set", "history.days", "9"}, {"join", "https://relay.example", "2222-2222-2222-2222"}} {
+			put(t, filepath.Join(dir, "settings.toml"), []byte(file))
+			exits(t, exitFailed, "", append(args, "--profile", dir, "--language", "nl")...).complains(text.Dutch.T(says, "settings.toml"))
+		}
+	}
+}
