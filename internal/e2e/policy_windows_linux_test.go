@@ -131,6 +131,19 @@ func policyUnderWine(t *testing.T, p *winetest.Prefix, exe string) {
 	if len(want) > 0 {
 		t.Errorf("not read: %v", want)
 	}
+	many := bytes.NewBufferString("Windows Registry Editor Version 5.00\r\n") // a number block of a whole office
+	for n := 2; n <= 150; n++ {
+		fmt.Fprintf(many, "\r\n[HKEY_LOCAL_MACHINE\\%s\\line\\%d]\r\n\"number\"=\"0201234%03d\"\r\n", settings.PolicyRegistryKey, n, n)
+	}
+	lines := 0
+	for _, s := range read(many.Bytes()).Settings {
+		if strings.HasPrefix(s.Key, "line[") && strings.HasSuffix(s.Key, "].number") {
+			lines++
+		}
+	}
+	if lines != 150 {
+		t.Errorf("%d lines count of 150", lines)
+	}
 	e = read([]byte("Windows Registry Editor Version 5.00\r\n\r\n[HKEY_LOCAL_MACHINE\\Software\\Policies\\Wiebelt\\history]\r\n\"days\"=\"many\"\r\n\"keep\"=hex:01,02\r\n\"years\"=dword:00000001\r\n"))
 	var keys []string
 	for _, pr := range e.Problems {

@@ -20,10 +20,11 @@ func platformPolicy() string {
 // managedPlace is that key in the usual notation.
 const managedPlace = `HKLM\` + PolicyRegistryKey
 
-// Limits on reading the registry.
+// Limits on reading the registry: above all that a policy may hold.
 const (
 	maxDepth  = 3
-	maxValues = 1000
+	maxKeys   = maxList + 1 // the last one is reported
+	maxValues = 10_000
 )
 
 func managedSettings() map[string]any {
@@ -71,7 +72,7 @@ func readKey(root registry.Key, path string, depth int, left *int) map[string]an
 		}
 	}
 	if depth > 1 {
-		groups, _ := k.ReadSubKeyNames(100)
+		groups, _ := k.ReadSubKeyNames(maxKeys)
 		for _, g := range groups {
 			found[g] = readKey(k, g, depth-1, left)
 		}
