@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"wiebelt/internal/config/registrations"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/health"
 	"wiebelt/internal/native/window"
@@ -20,7 +21,7 @@ func (e *exam) scheme(context.Context) []finding {
 	case err != nil:
 		return oneFinding(Off, "scheme.failed")
 	case s.Scheme == "":
-		return oneFinding(Off, "scheme.none")
+		return oneFinding(offUnless(registrations.RegisteredIn(e.Dirs).Scheme), "scheme.none")
 	case !s.Ours:
 		return oneFinding(Warn, "scheme.other")
 	}
@@ -33,9 +34,17 @@ func (e *exam) autostart(context.Context) []finding {
 	case err != nil:
 		return oneFinding(Off, "autostart.unknown")
 	case !s.Autostart:
-		return oneFinding(Off, "autostart.off")
+		return oneFinding(offUnless(registrations.RegisteredIn(e.Dirs).Autostart && !s.SwitchedOff), "autostart.off")
 	}
 	return oneFinding(OK, "autostart.ok")
+}
+
+// offUnless returns the state of a registration that does not exist: Warn if it has been lost.
+func offUnless(registered bool) State {
+	if registered {
+		return Warn
+	}
+	return Off
 }
 
 // microSIPKeys lists the keys of microsip.ini that report a call; without the
@@ -57,7 +66,7 @@ func (e *exam) microsip(context.Context) []finding {
 		command := ini.Get("Settings", key)
 		if !phonefile.RunsWiebelt(command) {
 			if i == 0 {
-				return oneFinding(Off, "microsip.off")
+				return oneFinding(offUnless(registrations.RegisteredIn(e.Dirs).MicroSIP != ""), "microsip.off")
 			}
 			continue
 		}

@@ -19,6 +19,7 @@ import (
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/hubtrial"
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/registrations"
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/contact"
@@ -213,14 +214,18 @@ func rows(t *testing.T) []row {
 		{"scheme", setUp, registered(register.Status{}, nil), oneFinding(Off, "scheme.none")},
 		{"scheme", setUp, registered(register.Status{Scheme: "/home/jansen/x"}, nil), oneFinding(Warn, "scheme.other")},
 		{"scheme", setUp, registered(register.Status{}, errors.New("no home")), oneFinding(Off, "scheme.failed")},
+		{"scheme", setUp, both(registered(register.Status{}, nil), wasRegistered), oneFinding(Warn, "scheme.none")},
 		{"autostart", setUp, nil, oneFinding(OK, "autostart.ok")},
 		{"autostart", setUp, registered(register.Status{}, nil), oneFinding(Off, "autostart.off")},
+		{"autostart", setUp, both(registered(register.Status{}, nil), wasRegistered), oneFinding(Warn, "autostart.off")},
+		{"autostart", setUp, both(registered(register.Status{SwitchedOff: true}, nil), wasRegistered), oneFinding(Off, "autostart.off")},
 		{"autostart", setUp, registered(register.Status{}, errors.New("no home")), oneFinding(Off, "autostart.unknown")},
 		{"microsip", setUp, nil, oneFinding(Off, "microsip.none")},
 		{"microsip", setUp, sip(`cmdCallRing="EXE" ring --state ringing --`, `cmdCallAnswer="EXE" ring --state answered --`,
 			`cmdCallEnd="EXE" ring --state ended --`, `cmdCallBusy="EXE" ring --state ended --`), oneFinding(OK, "microsip.ok")},
 		{"microsip", setUp, sip(`cmdCallRing="EXE" ring --state ringing --`, "cmdCallEnd="), oneFinding(Warn, "microsip.part")},
 		{"microsip", setUp, sip(`cmdCallRing=C:\popup.exe`), oneFinding(Off, "microsip.off")},
+		{"microsip", setUp, both(sip(`cmdCallRing=C:\popup.exe`), wasRegistered), oneFinding(Warn, "microsip.off")},
 		{"microsip", setUp, sip(`cmdCallRing=/none/wiebelt.exe ring --`), oneFinding(Fail, "microsip.gone")},
 		{"microsip", setUp, func(t *testing.T, e *exam) {
 			p := filepath.Join(t.TempDir(), "microsip.ini")
@@ -386,6 +391,11 @@ func texts(t *testing.T) map[text.Key]bool {
 		}
 	}
 	return found
+}
+
+// wasRegistered: everything was registered for the profile on purpose.
+func wasRegistered(t *testing.T, e *exam) {
+	must.Do(t, registrations.Remember(e.Dirs, registrations.Registered{Scheme: true, Autostart: true, MicroSIP: "microsip.ini"}))
 }
 
 // TestEveryFault checks that each check reports each fault with its state and

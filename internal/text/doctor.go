@@ -47,7 +47,7 @@ var DoctorTroubles = []struct {
 	{"phones", []string{"resident.off", "resident.hangs", "resident.silent", "resident.setup", "resident.doubt",
 		"listener.taken", "listener.tokens", "listener.silent", "listener.file",
 		"link.down", "link.kicked", "link.refused", "link.incomplete", "link.behind", "link.unknown",
-		"scheme.other", "microsip.part", "microsip.gone", "microsip.unreadable"}},
+		"scheme.none", "scheme.other", "autostart.off", "microsip.off", "microsip.part", "microsip.gone", "microsip.unreadable"}},
 	{"desktop", []string{"screen.layers", "screen.wayland", "screen.failed", "cards.notices", "cards.none", "cards.taken", "cards.unsupported", "cards.wrong", "cards.silent", "browser.none"}},
 	{"disk", []string{"disk.low", "disk.full", "folders.write", "folders.owner", "folders.read", "folders.own", "folders.home", "program.write",
 		"log.write", "crash.today", "history.newer", "history.damaged", "history.aside", "audit.none", "late"}},
