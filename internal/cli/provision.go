@@ -104,6 +104,9 @@ func (c *provisionCmd) applyHub(e *env, d profile.Dirs, before *settings.Setting
 	default:
 		e.printNextSteps(d, before.HasRelayLink() && len(next.Missing()) > 0)
 	}
+	if next.SecretStore != before.Hub.SecretStore {
+		e.printMissingSecrets(d)
+	}
 	return nil
 }
 

@@ -83,8 +83,12 @@ func (e *env) setSetting(d profile.Dirs, key string, value *string) (err error) 
 			e.printText(text.AdminKeySet, key, cmp.Or(one.Value, e.T(text.SettingNone)), text.SettingFrom(one.Source.String()))
 		}
 	}
-	if (key == "hub.base_url" || key == "hub.client_id") && e.lacksSecret(d) {
+	moved := key == "hub.secret_store" // the secrets stay where they are
+	if (key == "hub.base_url" || key == "hub.client_id" || moved && len(after.Hub.Missing()) == 0) && e.lacksSecret(d) {
 		e.printText(text.AdminSetNoSecret)
+	}
+	if moved {
+		e.printMissingSecrets(d)
 	}
 	return nil
 }

@@ -233,3 +233,22 @@ func TestNotWritten(t *testing.T) {
 		}
 	}
 }
+
+// TestAnotherStore: whoever chooses another place for secrets learns which are missing there.
+func TestAnotherStore(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "settings.toml")
+	const links = "[[softphone]]\nkind = \"ari\"\nname = \"centrale\"\naddress = \"https://pbx.example\"\n"
+	put(t, file, []byte("[hub]\nbase_url = \"https://hub.example\"\nclient_id = \"x\"\norganisation_code = \"1\"\nsecret_store = \"machine\"\n"+links))
+	set := func(store string) said {
+		return exits(t, 0, "", "settings", "set", "hub.secret_store", store, "--profile", dir, "--language", "en")
+	}
+	set("file").says("there is no secret for this address", "provision --softphone centrale")
+	exits(t, 0, "s\n", "provision", "--secret-stdin", "--profile", dir)
+	exits(t, 0, "s\n", "provision", "--secret-stdin", "--softphone", "centrale", "--profile", dir)
+	set("file").hides("no secret", "--softphone")
+	set("machine")
+	exits(t, 0, "", "provision", "--secret-store", "file", "--profile", dir).hides("--softphone")
+	put(t, file, []byte("[hub]\nsecret_store = \"machine\"\n[[softphone]]\nkind = \"relay\"\naddress = \"https://relay.example\"\n"))
+	set("file").says("wiebelt join").hides("no secret")
+}

@@ -16,6 +16,7 @@ import (
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/config/setupfile"
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
 )
 
@@ -167,14 +168,18 @@ func (c *provisionCmd) testHub(e *env, d profile.Dirs, before *settings.Settings
 }
 
 // printMissingSecrets names the links that lack their secret: a set-up file only contains the hub's,
-// since an exchange has one per extension.
+// since an exchange has one per extension, and another store has none of them.
 func (e *env) printMissingSecrets(d profile.Dirs) {
 	s, _ := settings.Load(d) // its problems were reported before
 	ctx, cancel := context.WithTimeout(e.ctx, storeTimeout)
 	defer cancel()
 	_, links := hubtrial.SecretStates(ctx, d, s)
 	for _, p := range s.Softphones {
-		if links[p.Name] == secret.NotSet {
+		switch {
+		case links[p.Name] != secret.NotSet:
+		case p.Kind == registry.Relay:
+			e.printText(text.DoctorDo("setup.unjoined"))
+		default:
 			e.printText(text.SetupLinkSecret, cmp.Or(p.Name, p.Address))
 		}
 	}
