@@ -143,6 +143,7 @@ func Touch(dirs profile.Dirs) error {
 type layer struct {
 	source     Source
 	place      string         // of a policy: its location, as administrators call it
+	managed    bool           // written by device management
 	tree       map[string]any // from the TOML library
 	statements []statement
 	problems   []Problem
@@ -283,7 +284,8 @@ func badLines(lines []string, line int) (first, last int) {
 // apply applies a layer, key by key.
 func (s *Settings) apply(l layer) {
 	report := func(key string, kind ProblemKind, want string) {
-		l.problems = append(l.problems, Problem{Kind: kind, Source: l.source, Key: showKey(key), Line: lineOf(l.statements, key), Expected: want})
+		l.problems = append(l.problems, Problem{Kind: kind, Source: l.source, Managed: l.managed, Key: showKey(key),
+			Line: lineOf(l.statements, key), Expected: want})
 	}
 	for key, raw := range flatten(l.tree) {
 		if e := find(key); e != nil {

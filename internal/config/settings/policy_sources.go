@@ -80,7 +80,7 @@ func (s *Settings) policyGone() bool {
 // names, [[line]] and [[softphone]] contain "1", "2", …; values are texts, integers or
 // lists of texts, converted to the type of their key.
 func managedLayer(found map[string]any) layer {
-	l := layer{source: Policy, place: managedPlace, tree: map[string]any{}}
+	l := layer{source: Policy, place: managedPlace, managed: true, tree: map[string]any{}}
 	for name, v := range found {
 		group, isGroupOf := v.(map[string]any)
 		switch {

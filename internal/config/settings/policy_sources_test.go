@@ -83,6 +83,9 @@ func TestManagedTypes(t *testing.T) {
 	var keys []string
 	for _, p := range s.Problems() {
 		keys = append(keys, p.Key)
+		if !p.Managed {
+			t.Errorf("%s is said to be in a file", p.Key)
+		}
 	}
 	if !slices.Equal(keys, []string{"card.corner", "nonsense"}) {
 		t.Error(keys)

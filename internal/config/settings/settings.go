@@ -240,6 +240,7 @@ const (
 type Problem struct {
 	Kind             ProblemKind
 	Source           Source
+	Managed          bool   // in what device management has written, not in a file
 	Key              string // "" if it is the file as a whole
 	Line             int    // from 1; 0 if unknown
 	Expected         string // what is expected, in English

@@ -156,7 +156,10 @@ func Allowed(l text.Language, e settings.Entry) string {
 // never contains the value.
 func DescribeProblem(l text.Language, p settings.Problem) string {
 	file := settings.FileName
-	if p.Source == settings.Policy {
+	switch {
+	case p.Managed:
+		file = `HKLM\` + settings.PolicyRegistryKey
+	case p.Source == settings.Policy:
 		file = settings.PolicyFile
 	}
 	at := file

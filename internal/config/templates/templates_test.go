@@ -14,6 +14,7 @@ import (
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/text"
 )
 
 func files(t *testing.T) map[string]string {
@@ -210,6 +211,20 @@ func TestWrite(t *testing.T) {
 	for path, body := range files(t) {
 		if b, err := os.ReadFile(filepath.Join(dir, path)); err != nil || !bytes.Equal(b, []byte(body)) {
 			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// TestDescribeProblem: a problem is described where it is, which may be no file.
+func TestDescribeProblem(t *testing.T) {
+	for where, p := range map[string]settings.Problem{
+		"settings.toml, line 2":          {Source: settings.User, Line: 2},
+		"policy.toml, line 2":            {Source: settings.Policy, Line: 2},
+		`HKLM\Software\Policies\Wiebelt`: {Source: settings.Policy, Managed: true},
+	} {
+		p.Kind, p.Key = settings.NotAllowed, "history.days"
+		if got, want := DescribeProblem(text.English, p), where+": history.days: may only be: 1 – 365."; got != want {
+			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }
