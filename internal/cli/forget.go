@@ -32,6 +32,8 @@ type forgetCmd struct {
 
 func (c *forgetCmd) Run(e *env) error {
 	switch {
+	case !c.All && !c.Everything && c.Number+c.OlderThan+c.User == "": // as from an empty variable of a script
+		return usageError(text.AdminForgetNothing)
 	case c.User == "" && !c.Everything:
 	case e.profileDir != "":
 		return usageError(text.AdminForgetProfile)

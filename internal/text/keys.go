@@ -5,6 +5,7 @@ package text
 const (
 	AdminDeleted       Key = "admin.deleted"
 	AdminForgetDays    Key = "admin.forget.days"
+	AdminForgetNothing Key = "admin.forget.nothing"
 	AdminForgetNumber  Key = "admin.forget.number"
 	AdminForgetProfile Key = "admin.forget.profile"
 	AdminForgetRuns    Key = "admin.forget.runs"
