@@ -21,8 +21,9 @@ type provisionCmd struct {
 	Intermediary     string `placeholder:"NAME"`
 	SecretStore      string `name:"secret-store" enum:"os,file,machine," default:""`
 	SecretGroup      string `name:"secret-group" placeholder:"GROUP"`
-	Softphone        string `placeholder:"NAME"`
-	SecretStdin      bool   `name:"secret-stdin"`
+
+	Softphone   *string `placeholder:"NAME"` // nil without the flag
+	SecretStdin bool    `name:"secret-stdin"`
 
 	Test            bool
 	TestNumber      string `name:"test-number" placeholder:"NUMBER"`
@@ -44,7 +45,7 @@ func (c *provisionCmd) Run(e *env, d profile.Dirs) error {
 		return usageError(text.AdminPassphrase)
 	case c.TestNumber != "" && !c.Test:
 		return usageError(text.AdminTestNumber)
-	case c.Softphone != "":
+	case c.Softphone != nil: // also if empty: what is entered must not become the hub's
 		return c.setLinkSecret(e, d, before)
 	case len(changes) == 0 && !c.SecretStdin && !c.Test:
 		return usageError(text.AdminNothing)
@@ -57,7 +58,7 @@ func (c *provisionCmd) runSetupFile(e *env, d profile.Dirs, before *settings.Set
 	delete(changes, "hub.secret_store")
 	forImport, forExport := c.PassphraseStdin || c.TestNumber != "" || c.SecretStore != "", c.JoinCode != ""
 	switch {
-	case c.Export != "" && (c.Import != "" || forImport), c.Import != "" && forExport, len(changes) > 0, c.SecretStdin, c.Softphone != "", c.Test:
+	case c.Export != "" && (c.Import != "" || forImport), c.Import != "" && forExport, len(changes) > 0, c.SecretStdin, c.Softphone != nil, c.Test:
 		return usageError(text.AdminSetupAlone)
 	case c.Export != "":
 		return c.exportOffice(e, d, before)
@@ -164,14 +165,14 @@ func (c *provisionCmd) setLinkSecret(e *env, d profile.Dirs, s *settings.Setting
 	if !c.SecretStdin || c.Test || elsewhere || c.BaseURL+c.HubURL+c.ClientID+c.OrganisationCode+c.Intermediary != "" {
 		return usageError(text.AdminLinkAlone)
 	}
-	if _, err := linkRef(s, c.Softphone); err != nil {
+	if _, err := linkRef(s, *c.Softphone); err != nil {
 		return err
 	}
 	value, err := e.secret(text.SecretAskLink)
 	if err != nil {
 		return err
 	}
-	if _, err := c.save(e, d, s, hubtrial.SaveRequest{LinkSecrets: map[string]string{c.Softphone: value}}); err != nil {
+	if _, err := c.save(e, d, s, hubtrial.SaveRequest{LinkSecrets: map[string]string{*c.Softphone: value}}); err != nil {
 		return err
 	}
 	e.notifyResident(d)

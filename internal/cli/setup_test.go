@@ -129,6 +129,12 @@ func TestImportUsage(t *testing.T) {
 	} {
 		exits(t, 2, "", append([]string{"provision", "--profile", dir}, args...)...)
 	}
+	ready, _ := setUp(t)
+	before := snapshot(t, ready)
+	exits(t, 2, "the exchange's\n", "provision", "--softphone", "", "--secret-stdin", "--profile", ready) // not the hub's
+	if !maps.Equal(snapshot(t, ready), before) {
+		t.Error("a secret was kept for nobody")
+	}
 	exits(t, 1, "x", "provision", "--profile", dir, "--import", dir, "--passphrase-stdin")
 	exits(t, 1, "", "provision", "--profile", dir, "--export", filepath.Join(dir, "x")).complains("hub.base_url")
 }
