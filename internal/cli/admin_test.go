@@ -168,6 +168,7 @@ func TestForgetCalls(t *testing.T) {
 		}
 		must.Do(t, os.WriteFile(filepath.Join(inbox, "new-1"), []byte(`{"number":"0698`), 0o600))
 		exits(t, 2, "", "forget", "--number", "abc", "--profile", dir)
+		exits(t, 2, "", "forget", "--older-than", "9000d", "--profile", "") // not the user's own
 		exits(t, 2, "", "forget", "--older-than", "x", "--profile", dir)
 		for _, empty := range []string{"--number=", "--older-than=", "--user="} { // else all withheld ones
 			exits(t, 2, "", "forget", empty, "--profile", dir)

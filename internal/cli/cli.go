@@ -57,8 +57,8 @@ type env struct {
 
 // globalFlags has the flags of every command.
 type globalFlags struct {
-	Profile  string `placeholder:"DIR"`
-	Language string `enum:"nl,en," default:"" placeholder:"nl|en"`
+	Profile  *string `placeholder:"DIR"` // nil without the flag
+	Language string  `enum:"nl,en," default:"" placeholder:"nl|en"`
 }
 
 type commands struct {
@@ -137,7 +137,12 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 	if k == nil {
 		return e.finish(nil)
 	}
-	e.profileDir, e.language = all.Profile, text.Language(all.Language)
+	e.language = text.Language(all.Language)
+	if all.Profile != nil {
+		if e.profileDir = *all.Profile; e.profileDir == "" { // as from an empty variable of a script: not the user's own
+			return e.finish(usageError(text.RingProfile))
+		}
+	}
 	if err := k.BindToProvider(e.dirs); err != nil {
 		return e.finish(err)
 	}
