@@ -143,7 +143,6 @@ func Touch(dirs profile.Dirs) error {
 type layer struct {
 	source     Source
 	place      string         // of a policy: its location, as administrators call it
-	managed    bool           // written by device management
 	tree       map[string]any // from the TOML library
 	statements []statement
 	problems   []Problem
@@ -284,7 +283,7 @@ func badLines(lines []string, line int) (first, last int) {
 // apply applies a layer, key by key.
 func (s *Settings) apply(l layer) {
 	report := func(key string, kind ProblemKind, want string) {
-		l.problems = append(l.problems, Problem{Kind: kind, Source: l.source, Managed: l.managed, Key: showKey(key),
+		l.problems = append(l.problems, Problem{Kind: kind, Source: l.source, Managed: l.place == ManagedPlace, Key: showKey(key),
 			Line: lineOf(l.statements, key), Expected: want})
 	}
 	for key, raw := range flatten(l.tree) {

@@ -76,11 +76,14 @@ func (s *Settings) policyGone() bool {
 	return errors.Is(err, fs.ErrNotExist) || err == nil && len(b) == 0
 }
 
+// ManagedPlace is where device management writes settings, as administrators write it.
+const ManagedPlace = `HKLM\` + PolicyRegistryKey
+
 // managedLayer converts the settings of device management into a layer. Groups contain
 // names, [[line]] and [[softphone]] contain "1", "2", …; values are texts, integers or
 // lists of texts, converted to the type of their key.
 func managedLayer(found map[string]any) layer {
-	l := layer{source: Policy, place: managedPlace, managed: true, tree: map[string]any{}}
+	l := layer{source: Policy, place: ManagedPlace, tree: map[string]any{}}
 	for name, v := range found {
 		group, isGroupOf := v.(map[string]any)
 		switch {

@@ -17,9 +17,6 @@ func platformPolicy() string {
 	return filepath.Join(dir, "Wiebelt", PolicyFile)
 }
 
-// managedPlace is that key in the usual notation.
-const managedPlace = `HKLM\` + PolicyRegistryKey
-
 // Limits on reading the registry: above all that a policy may hold.
 const (
 	maxDepth  = 3

@@ -158,7 +158,7 @@ func DescribeProblem(l text.Language, p settings.Problem) string {
 	file := settings.FileName
 	switch {
 	case p.Managed:
-		file = `HKLM\` + settings.PolicyRegistryKey
+		file = settings.ManagedPlace
 	case p.Source == settings.Policy:
 		file = settings.PolicyFile
 	}

@@ -410,7 +410,8 @@ func (f *Feed) publish(u wire.User, now time.Time, reply string) {
 // user did not answer; "" for any other change.
 func (f *Feed) undeliveredSubject(u wire.User, key string, before, after Record) string {
 	was, is, over := before.Legs[u], after.Legs[u], call.Ended.String()
-	if f.OnMissed == nil || is.State != over || is.Answered != nil || is.Rang.IsZero() || was != nil && was.State == over || call.ParseDirection(after.direction(is)) != call.Incoming {
+	if f.OnMissed == nil || is.State != over || is.Answered != nil || is.Rang.IsZero() ||
+		was != nil && was.State == over || call.ParseDirection(after.DirectionOf(is)) != call.Incoming {
 		return ""
 	}
 	return f.inbox + "." + u.Token() + "." + key

@@ -291,7 +291,7 @@ func (r Record) ForUser(u wire.User) (c wire.Call, ok bool) {
 	if l == nil || l.Rang.IsZero() {
 		return wire.Call{}, false
 	}
-	c = wire.Call{ID: r.ID, State: l.State, Direction: r.direction(l), Number: r.Number, Name: r.Name, Line: r.Line,
+	c = wire.Call{ID: r.ID, State: l.State, Direction: r.DirectionOf(l), Number: r.Number, Name: r.Name, Line: r.Line,
 		Queue: r.Queue, Via: r.Via, Reason: l.Reason, AnsweredBy: l.AnsweredBy, Began: l.Rang, Answered: l.Answered}
 	if c.Direction == call.Outgoing.String() {
 		c.Via = "" // it says who passed the call on to somebody else
@@ -309,8 +309,8 @@ func (r Record) ForUser(u wire.User) (c wire.Call, ok bool) {
 	return c, true
 }
 
-// direction returns the direction of one user's side of the call.
-func (r Record) direction(l *Leg) string { return cmp.Or(l.Direction, r.Direction) }
+// DirectionOf returns the direction of one user's side of the call.
+func (r Record) DirectionOf(l *Leg) string { return cmp.Or(l.Direction, r.Direction) }
 
 // answers returns who answered the call, in order of time.
 func (r Record) answers() (all []userAnswer) {

@@ -368,7 +368,7 @@ func (h *leasedLink) earlierID(e call.Event) string {
 		for _, u := range users {
 			l := r.Legs[u]
 			if l != nil && l.State != call.Ended.String() && r.Number == e.Number &&
-				(e.Direction == call.DirectionUnknown || e.Direction.String() == cmp.Or(l.Direction, r.Direction)) {
+				(e.Direction == call.DirectionUnknown || e.Direction.String() == r.DirectionOf(l)) {
 				return id
 			}
 		}
