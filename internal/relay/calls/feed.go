@@ -32,10 +32,8 @@ type Feed struct {
 	questions
 	Hooks
 
-	now         func() time.Time // time.Now, except in tests
-	startedAt   time.Time
-	inbox       string // where the server reports that nobody is subscribed
-	undelivered chan *nats.Msg
+	now       func() time.Time // time.Now, except in tests
+	startedAt time.Time
 
 	// Owned by Run's goroutine.
 	epoch       jetstream.KeyValueEntry
@@ -44,10 +42,18 @@ type Feed struct {
 	serverAhead time.Duration // of the server's clock
 	healthyAt   time.Time     // when the bucket was last found healthy
 	incomplete  bool          // the last check found less in the bucket than is known
+	receipts
 	view
 	previous view // of the last watch that loaded everything
 
 	stopping sync.WaitGroup // watches being stopped
+}
+
+// receipts are computers' confirmations that they received the end of a call.
+type receipts struct {
+	inbox       string // where they are sent, and the server's reports that there is no computer
+	received    chan *nats.Msg
+	unconfirmed map[string]time.Time // by receiptSubject, since when; owned by Run's goroutine
 }
 
 // questions are users' requests for their current calls.
@@ -87,8 +93,8 @@ const maxPendingRequests = 4096
 // NewFeed returns the feed of the relay with the given name.
 func NewFeed(b *Bucket, c *nats.Conn, site wire.Site, relay string, log *slog.Logger) *Feed {
 	return &Feed{bucket: b, conn: c, site: site, relay: relay, log: log, questions: questions{make(chan *nats.Msg, maxPendingRequests), map[wire.User]int{}},
-		now: time.Now, startedAt: time.Now(), inbox: nats.NewInbox(), Hooks: Hooks{OnLoaded: func() {}},
-		undelivered: make(chan *nats.Msg, maxPendingRequests)}
+		now: time.Now, startedAt: time.Now(), Hooks: Hooks{OnLoaded: func() {}},
+		receipts: receipts{nats.NewInbox(), make(chan *nats.Msg, maxPendingRequests), map[string]time.Time{}}}
 }
 
 // How often the feed checks for calls to purge and whether it still receives everything.
@@ -110,11 +116,11 @@ var ErrContentsLost = errors.New("the bucket of calls has lost what it knew")
 // because its server is gone.
 func (f *Feed) Run(ctx context.Context) error {
 	defer f.stopping.Wait()
-	nobody, err := f.conn.ChanSubscribe(f.inbox+".*.*", f.undelivered)
+	inbox, err := f.conn.ChanSubscribe(f.inbox+".*.*", f.received)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = nobody.Unsubscribe() }()
+	defer func() { _ = inbox.Unsubscribe() }()
 	for {
 		err := f.watch(ctx)
 		if ctx.Err() != nil || errors.Is(err, ErrContentsLost) || err != errBehind && time.Since(f.healthyAt) > electionTime {
@@ -178,10 +184,11 @@ func (f *Feed) watch(ctx context.Context) error {
 			f.OnLoaded()
 		case m := <-f.requests:
 			f.answer(m)
-		case m := <-f.undelivered:
-			f.handleUndelivered(m)
+		case m := <-f.received:
+			f.handleReceipt(m)
 		case <-tick:
 			clear(f.answered)
+			f.checkReceipts(f.now())
 			if !loaded && time.Since(began) > electionTime {
 				return ErrContentsLost
 			}
@@ -287,7 +294,7 @@ func (f *Feed) publishAll() {
 	now, missed := f.now(), map[string]wire.User{}
 	for key, c := range f.calls {
 		for u, l := range c.record.Legs {
-			if reply := f.undeliveredSubject(u, key, f.previous.calls[key].record, c.record); reply != "" && !l.At.Before(f.startedAt) {
+			if reply := f.receiptSubject(u, key, f.previous.calls[key].record, c.record); reply != "" && !l.At.Before(f.startedAt) {
 				missed[reply] = u
 			}
 		}
@@ -333,7 +340,7 @@ func (f *Feed) apply(e jetstream.KeyValueEntry, publish bool) {
 			f.makeRoom(u)
 		}
 		if publish && (heard || f.isShown(u, key, after, now)) && differs(u, before, after) {
-			f.publish(u, now, f.undeliveredSubject(u, key, before, after))
+			f.publish(u, now, f.receiptSubject(u, key, before, after))
 		}
 	}
 	for u := range before.Legs {
@@ -397,18 +404,21 @@ func (f *Feed) isShown(u wire.User, key string, r Record, now time.Time) bool {
 	return ok && (r.Legs[u].State != call.Ended.String() || now.Sub(since) < wire.EndedShownFor)
 }
 
-// publish sends a user their current calls. If nobody receives them, the server reports
-// that to reply, unless it is "".
+// publish sends a user their current calls. Unless reply is "", the user's computers confirm
+// that to it; if there is none, the server says so.
 func (f *Feed) publish(u wire.User, now time.Time, reply string) {
+	if reply != "" && len(f.unconfirmed) < maxUnconfirmed {
+		f.unconfirmed[reply] = now
+	}
 	if err := f.conn.PublishMsg(&nats.Msg{Subject: f.site.UserSubject(wire.TopicCalls, u), Reply: reply, Data: f.snapshot(u,
 		now).Encode()}); err != nil {
 		f.log.Warn("a snapshot was not published", "why", err)
 	}
 }
 
-// undeliveredSubject returns where the server is to report that nobody received the end of a call the
-// user did not answer; "" for any other change.
-func (f *Feed) undeliveredSubject(u wire.User, key string, before, after Record) string {
+// receiptSubject returns where to confirm the end of a call the user did not answer; "" for
+// any other change.
+func (f *Feed) receiptSubject(u wire.User, key string, before, after Record) string {
 	was, is, over := before.Legs[u], after.Legs[u], call.Ended.String()
 	if f.OnMissed == nil || is.State != over || is.Answered != nil || is.Rang.IsZero() ||
 		was != nil && was.State == over || call.ParseDirection(after.DirectionOf(is)) != call.Incoming {
@@ -417,16 +427,44 @@ func (f *Feed) undeliveredSubject(u wire.User, key string, before, after Record)
 	return f.inbox + "." + u.Token() + "." + key
 }
 
-// handleUndelivered handles the server's report that nobody received the end of a call.
-func (f *Feed) handleUndelivered(m *nats.Msg) {
-	part := strings.Split(m.Subject, ".")
+// receiptTime is how long a user's computers have to confirm the end of a call. One that was
+// just closed or has lost its network is connected as far as the server knows.
+// maxUnconfirmed bounds what waits for that; of the rest the server still reports if there
+// is no computer.
+const (
+	receiptTime    = 10 * time.Second
+	maxUnconfirmed = 1 << 16
+)
+
+// handleReceipt handles a confirmation of a call's end, or the server's report that nobody
+// received it.
+func (f *Feed) handleReceipt(m *nats.Msg) {
+	delete(f.unconfirmed, m.Subject)
+	if m.Header.Get("Status") == "503" {
+		f.reportMissed(m.Subject)
+	}
+}
+
+// checkReceipts reports the calls whose end was not confirmed in time.
+func (f *Feed) checkReceipts(now time.Time) {
+	for subject, since := range f.unconfirmed {
+		if now.Sub(since) >= receiptTime {
+			delete(f.unconfirmed, subject)
+			f.reportMissed(subject)
+		}
+	}
+}
+
+// reportMissed reports the call of a receiptSubject.
+func (f *Feed) reportMissed(subject string) {
+	part := strings.Split(subject, ".")
 	u, err := wire.UserOf(part[len(part)-2])
-	if err != nil || m.Header.Get("Status") != "503" {
+	if err != nil {
 		return
 	}
 	r := f.calls[part[len(part)-1]].record
-	if l := r.Legs[u]; l != nil {
-		c, _ := f.call(r, u) // as it was at the time, however late the report is
+	if l := r.Legs[u]; l != nil && l.State == call.Ended.String() { // unless it rings here again
+		c, _ := f.call(r, u)
 		f.OnMissed(u, c, l.At)
 	}
 }

@@ -66,7 +66,12 @@ type desk struct {
 func follow(t *testing.T, c *nats.Conn, u wire.User) *desk {
 	t.Helper()
 	d := &desk{t: t, in: make(chan *nats.Msg, 1024)}
-	must.Get(c.ChanSubscribe(site.UserSubject(wire.TopicCalls, u), d.in))(t)
+	must.Get(c.Subscribe(site.UserSubject(wire.TopicCalls, u), func(m *nats.Msg) {
+		if m.Reply != "" {
+			_ = m.Respond(nil)
+		}
+		d.in <- m
+	}))(t)
 	must.Do(t, c.Flush())
 	return d
 }
@@ -348,14 +353,17 @@ func TestClocks(t *testing.T) {
 }
 
 // TestMissed: a call whose end nobody received is reported once, even if the
-// relay was not watching the bucket when it ended. Calls that were over before
-// the relay started are left to others.
+// relay was not watching the bucket when it ended, or if the user's computer has
+// gone without a word. Calls that were over before the relay started are left to others.
 func TestMissed(t *testing.T) {
 	b, c := relays(t)
 	carla := follow(t, c, "carla")
+	asleep := must.Get(c.SubscribeSync(site.UserSubject(wire.TopicCalls, "eva")))(t)
 	miss := func(id string, u wire.User) { tell(t, b, id, call.Ringing, u); tell(t, b, id, call.Ended, u) }
 	miss("wazo/0", "anna")
 	f := newFeed(b, c, "r1")
+	var later atomic.Int64
+	f.now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
 	missed := make(chan string, 16)
 	f.OnMissed = func(u wire.User, c wire.Call, _ time.Time) { missed <- string(u) + " " + c.ID }
 	is := func(want string) {
@@ -382,8 +390,15 @@ func TestMissed(t *testing.T) {
 	tell(t, b, "wazo/7", call.Ended, "dirk") // never rang
 	start(t, f)
 	is("anna wazo/1")
+	carla.until("wazo/1 ended") // and has confirmed that
 	miss("wazo/3", "bob")
 	is("bob wazo/3")
 	miss("wazo/6", "bob") // dirk dialled it and passed it on
 	is("bob wazo/6")
+	miss("wazo/8", "eva")
+	for end := ""; end == ""; { // it waits for eva's confirmation
+		end = must.Get(asleep.NextMsg(must.Patience))(t).Reply
+	}
+	later.Store(int64(receiptTime))
+	is("eva wazo/8")
 }

@@ -175,7 +175,12 @@ func (p *process) connectWith(pair nkeys.KeyPair, u wire.User, heard nats.MsgHan
 	if err != nil {
 		return nil, err
 	}
-	if _, err = c.Subscribe(p.folder.Keys.Site.UserSubject(wire.TopicCalls, u), heard); err == nil {
+	if _, err = c.Subscribe(p.folder.Keys.Site.UserSubject(wire.TopicCalls, u), func(m *nats.Msg) {
+		heard(m)
+		if m.Reply != "" {
+			_ = m.Respond(nil)
+		}
+	}); err == nil {
 		err = c.Flush()
 	}
 	return c, err

@@ -35,9 +35,9 @@ const (
 	maxConnections = 10_000
 	loginTime      = 5.0 // seconds
 	startTime      = 10 * time.Second
-	// pingEvery detects, by one unanswered ping, that a computer has silently disappeared;
-	// until then its user counts as receiving their calls. Pinging a thousand computers
-	// more often would cost more than everything else they do when idle.
+	// pingEvery detects, by one unanswered ping, that a computer has silently disappeared.
+	// Pinging a thousand computers more often would cost more than everything else they do
+	// when idle.
 	pingEvery = 30 * time.Second
 	routePing = 500 * time.Millisecond // between the servers of a cluster
 	// A write that takes longer closes its connection. Meanwhile it delays what goes to

@@ -96,7 +96,7 @@ type Topic string
 // The topics. Relays publish TopicCalls to the user; the others are requests of the
 // user, each with one answer.
 const (
-	TopicCalls        Topic = "calls"   // Snapshot
+	TopicCalls        Topic = "calls"   // Snapshot → an empty confirmation, if it has a reply subject
 	TopicCurrentCalls Topic = "now"     // no data → the current Snapshot
 	TopicLookup       Topic = "lookup"  // LookupRequest → LookupAnswer
 	TopicJournal      Topic = "journal" // JournalRequest → JournalAnswer

@@ -147,6 +147,9 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 				work.Go(func() { p.maintain(ctx, s) })
 			}
 			p.applySnapshot(r, s, m)
+			if m.Reply != "" {
+				_ = m.Respond(nil) // or the relay keeps the call that has ended as missed
+			}
 		case m := <-s.stateMessages:
 			s.applyState(r, m.Data)
 			silent = time.After(p.silence)

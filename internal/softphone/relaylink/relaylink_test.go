@@ -174,8 +174,11 @@ func TestCalls(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	d.next("ended wazo/3") // the call rang and ended between two snapshots
-	must.Do(t, r.node.Conn.Publish(site.UserSubject(wire.TopicCalls, "anna"), []byte(`{"calls":7}`)),
-		r.node.Conn.Publish(site.UserSubject(wire.TopicCalls, "anna"), wire.Snapshot{Epoch: 1, Seq: 1, At: time.Now()}.Encode()))
+	must.Do(t, r.node.Conn.Publish(site.UserSubject(wire.TopicCalls, "anna"), []byte(`{"calls":7}`)))
+	old := wire.Snapshot{Epoch: 1, Seq: 1, At: time.Now()}
+	if _, err := r.node.Conn.Request(site.UserSubject(wire.TopicCalls, "anna"), old.Encode(), must.Patience); err != nil {
+		t.Errorf("not confirmed: %v", err)
+	}
 	r.tell("wazo/2", call.Ended, time.Now())
 	d.next("ended wazo/2") // by this report, not by the invalid message or the old snapshot
 }
