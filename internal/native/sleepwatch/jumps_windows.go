@@ -6,9 +6,17 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"wiebelt/internal/core/wake"
 )
 
-var queryUnbiasedInterruptTime = windows.NewLazySystemDLL("kernel32.dll").NewProc("QueryUnbiasedInterruptTime")
+var (
+	queryUnbiasedInterruptTime = windows.NewLazySystemDLL("kernel32.dll").NewProc("QueryUnbiasedInterruptTime")
+
+	powrprof        = windows.NewLazySystemDLL("powrprof.dll")
+	registerPower   = powrprof.NewProc("PowerRegisterSuspendResumeNotification")
+	unregisterPower = powrprof.NewProc("PowerUnregisterSuspendResumeNotification")
+)
 
 func read() (asleep time.Duration, started time.Time) {
 	sinceStart := windows.DurationSinceBoot()
@@ -17,5 +25,19 @@ func read() (asleep time.Duration, started time.Time) {
 	return sinceStart - 100*awake, time.Now().Round(0).Add(-sinceStart)
 }
 
-// Jumps reports nothing on this system; Check notices jumps.
-func Jumps(context.Context) <-chan struct{} { return nil }
+// Jumps reports at once, until ctx ends, when the computer has slept. A clock that was set is
+// noticed by Check only.
+func Jumps(ctx context.Context) <-chan struct{} {
+	jumped := make(chan struct{}, 1)
+	const deviceNotifyCallback = 2
+	subscription := struct{ callback, context uintptr }{callback: windows.NewCallback(func(_, _, _ uintptr) uintptr {
+		wake.Up(jumped)
+		return 0
+	})}
+	var handle uintptr
+	failed, _, _ := registerPower.Call(deviceNotifyCallback, uintptr(unsafe.Pointer(&subscription)), uintptr(unsafe.Pointer(&handle)))
+	if failed == 0 {
+		context.AfterFunc(ctx, func() { _, _, _ = unregisterPower.Call(handle) })
+	}
+	return jumped
+}
