@@ -83,7 +83,7 @@ func (w *window) Choose(id string) {
 	}
 }
 
-// helpPage lays out a page: headings and quotes of our own, the rest as Fyne's rich text.
+// helpPage lays out a page from the part of Markdown that the guide uses.
 func helpPage(p guide.HelpPage) fyne.CanvasObject {
 	page := widgets.Column(12, widgets.Title(p.Title))
 	for _, part := range strings.Split(p.Text, "\n\n") {
@@ -107,12 +107,44 @@ func helpPage(p guide.HelpPage) fyne.CanvasObject {
 	return widgets.OnPage(page)
 }
 
-// rich returns running text with bold words, code and lists, without the toolkit's padding,
-// so that it aligns with the grid.
+// rich returns running text or a list, without the toolkit's padding, so that it aligns with
+// the grid.
 func rich(markdown string) fyne.CanvasObject {
-	t := widget.NewRichTextFromMarkdown(markdown)
+	t := widget.NewRichText(styled(markdown)...)
+	if numbered := strings.HasPrefix(markdown, "1. "); numbered || strings.HasPrefix(markdown, "- ") {
+		list := &widget.ListSegment{Ordered: numbered}
+		for line := range strings.SplitSeq(markdown, "\n") {
+			_, item, _ := strings.Cut(line, " ")
+			list.Items = append(list.Items, &widget.ParagraphSegment{Texts: styled(item)})
+		}
+		t.Segments = []widget.RichTextSegment{list}
+	}
 	t.Wrapping = fyne.TextWrapWord
 	return widgets.Padded(-8, -8, -8, 0, t)
+}
+
+// styled returns the parts of a line with **bold** and *italic* words and `code`.
+func styled(line string) (parts []widget.RichTextSegment) {
+	var bold, italic bool
+	add := func(s string, style widget.RichTextStyle) {
+		if style.TextStyle.Bold, style.TextStyle.Italic = bold, italic; s != "" {
+			parts = append(parts, &widget.TextSegment{Text: s, Style: style})
+		}
+	}
+	for i, s := range strings.Split(line, "`") {
+		if i%2 == 1 {
+			add(s, widget.RichTextStyleCodeInline)
+			continue
+		}
+		for j, s := range strings.Split(s, "**") {
+			bold = bold != (j > 0)
+			for k, s := range strings.Split(s, "*") {
+				italic = italic != (k > 0)
+				add(s, widget.RichTextStyleInline)
+			}
+		}
+	}
+	return parts
 }
 
 // picture returns a picture of the guide from its line of Markdown. The files

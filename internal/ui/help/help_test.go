@@ -1,7 +1,9 @@
 package help
 
 import (
+	"strings"
 	"testing"
+	"unicode"
 
 	"fyne.io/fyne/v2"
 
@@ -12,8 +14,13 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// TestHelpWindow: every page of the guide opens, in both languages, and stays within
-// its window. If WIEBELT_SHOTS is set, pictures of the pages are saved there.
+// letters returns the letters and digits of a text.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune { return widgets.Either(unicode.IsLetter(r) || unicode.IsDigit(r), r, -1) }, s)
+}
+
+// TestHelpWindow: every page of the guide opens with all its text, in both languages, and
+// stays within its window. If WIEBELT_SHOTS is set, pictures of the pages are saved there.
 func TestHelpWindow(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowHelp: Open})
@@ -28,6 +35,15 @@ func TestHelpWindow(t *testing.T) {
 			}
 			uitest.WantTexts(t, w.win, p.Title)
 			uitest.WantNoTexts(t, w.win, "**", "`", "## ")
+			shown := letters(uitest.AllText(w.win))
+			for line := range strings.SplitSeq(p.Text, "\n") {
+				if _, after, is := strings.Cut(line, "!["); is { // a picture
+					_, line, _ = strings.Cut(after, ")")
+				}
+				if !strings.Contains(shown, letters(line)) {
+					t.Errorf("%s, %s: %q is not shown", l, p.ID, line)
+				}
+			}
 			if got := w.pages.MinSize().Width; got > 720-topicsWidth {
 				t.Errorf("%s, %s: %g wide", l, p.ID, got)
 			}
