@@ -187,7 +187,7 @@ func TestDeliverExitCodes(t *testing.T) {
 	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "APPDATA", "LOCALAPPDATA"} {
 		t.Setenv(name, "")
 	}
-	exits(t, 2, "", "deliver", "x.zip").complains("--profile")
+	exits(t, 2, "", "deliver", "x.zip").complains(text.Dutch.T(text.ErrorNoHome))
 	exits(t, 1, "", "deliver", "--profile", t.TempDir(), "x.zip").complains("--intermediary NAAM")
 }
 

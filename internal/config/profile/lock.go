@@ -10,10 +10,11 @@ import (
 	"github.com/gofrs/flock"
 
 	"wiebelt/internal/filetrust"
+	"wiebelt/internal/text"
 )
 
 // ErrLocked reports that another program, or another part of this one, holds a lock.
-var ErrLocked = errors.New("another program holds it")
+var ErrLocked = text.Errorf(text.ErrorHeld)
 
 // lockTimeout limits the wait for a lock; its holder only writes a small file.
 const lockTimeout = 5 * time.Second

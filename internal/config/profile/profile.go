@@ -4,13 +4,13 @@
 package profile
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"wiebelt/internal/filetrust"
+	"wiebelt/internal/text"
 )
 
 // Dirs are the absolute folders of one run. With a profile folder they are
@@ -25,10 +25,10 @@ type Dirs struct {
 var (
 	// ErrNoHome reports that there is no home folder, as for a service account. Only an
 	// explicit profile folder helps.
-	ErrNoHome = errors.New("there is no home folder; use --profile DIR")
+	ErrNoHome = text.Errorf(text.ErrorNoHome)
 	// ErrNotLocal reports that the profile folder is on another computer, or is not a
 	// folder name at all. Such a name can come from a link.
-	ErrNotLocal = errors.New("the profile folder must be a folder on this computer")
+	ErrNotLocal = text.Errorf(text.ErrorNotLocal)
 )
 
 // Log returns the folder of the log.

@@ -24,7 +24,7 @@ func TestFindWithProfileFolder(t *testing.T) {
 	if d, err := Find("sub"); err != nil || d.Config != filepath.Join(dir, "sub") {
 		t.Errorf("relative: %+v, %v", d, err)
 	}
-	if _, err := Find("a\x00b"); !errors.Is(err, ErrNotLocal) {
+	if _, err := Find("a\x00b"); !errors.Is(err, ErrNotLocal) || text.Dutch.Error(err) != text.Dutch.T(text.ErrorNotLocal) {
 		t.Errorf("with a zero byte: %v", err)
 	}
 }
@@ -142,7 +142,7 @@ func TestRemoveFileTakesWhatWasLeft(t *testing.T) {
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	release := must.Get(Lock(path))(t)
-	if _, err := TryLock(path); !errors.Is(err, ErrLocked) {
+	if _, err := TryLock(path); !errors.Is(err, ErrLocked) || text.Dutch.Error(err) != text.Dutch.T(text.ErrorHeld) {
 		t.Errorf("one that is held: %v", err)
 	}
 	release()
