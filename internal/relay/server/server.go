@@ -133,8 +133,7 @@ func Run(ctx context.Context, c Config, ready func(Ready)) error {
 
 func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	s := c.Settings
-	here, _, _ := net.SplitHostPort(s.Local(0))
-	hosts := append([]string{here}, s.PublicHosts...)
+	hosts := s.CertifiedHosts()
 	secure := c.Authority.ServerTLS(hosts)
 	n, err := c.node(hosts, secure)
 	if err != nil {

@@ -132,6 +132,17 @@ func (s Settings) Hosts() []string {
 	return all
 }
 
+// CertifiedHosts returns the names and addresses in this relay's certificate: those at which
+// users, other relays and programs on this computer reach it.
+func (s Settings) CertifiedHosts() []string {
+	here, _, _ := net.SplitHostPort(s.Local(0))
+	all := append([]string{here}, s.PublicHosts...)
+	if own := s.Cluster[s.Name]; own != "" {
+		all = append(all, own)
+	}
+	return all
+}
+
 // Defaults returns the default settings.
 func Defaults() Settings {
 	return Settings{Name: "r1", NATSPort: 4222, WebPort: 8443, ClusterPort: 6222, Admin: "127.0.0.1:8222", Lookup: Lookup{Manual: true}, Journal: Journal{Days: 2}}

@@ -127,6 +127,9 @@ func TestSettings(t *testing.T) {
 	if got := three.Hosts(); three.Check() != nil || !slices.Equal(got, []string{"relay.kantoor.example", "2001:db8::7", "b", "192.0.2.9"}) {
 		t.Errorf("three relays: %v, %v", got, three.Check())
 	}
+	if got := three.CertifiedHosts(); !slices.Equal(got, []string{"192.0.2.7", "relay.kantoor.example", "2001:db8::7", "a"}) {
+		t.Errorf("the certificate is for %v", got)
+	}
 	for address, want := range map[string]bool{"tls://nats.kantoor.example:4222": true, "nats://nats.kantoor.example:4222": false, "tls://nats.kantoor.example": false,
 		"tls://a:b@nats.kantoor.example:4222": false, "tls://*.kantoor.example:4222": false, "tls://%zz:4222": false} {
 		s := good
