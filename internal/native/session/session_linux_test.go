@@ -446,11 +446,16 @@ func TestPresenting(t *testing.T) {
 			becomes(t, w, "presenting", presenting)
 			x.Run("wmctrl", "-i", "-r", show.ID, "-b", "remove,fullscreen")
 			becomes(t, w, "over", not)
+			other.Close()
 			x.Run("wmctrl", "-i", "-r", show.ID, "-b", "add,fullscreen")
+			becomes(t, w, "presenting", presenting)
+			// Where it is not seen it presents nothing, although no other window is in front.
+			x.Run("wmctrl", "-s", "1")
+			becomes(t, w, "on another workspace", not)
+			x.Run("wmctrl", "-s", "0")
 			becomes(t, w, "presenting", presenting)
 			show.Close()
 			becomes(t, w, "over", not)
-			other.Close()
 		})
 	}
 }

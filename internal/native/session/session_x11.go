@@ -52,6 +52,8 @@ func watchServer(ctx context.Context, f *sourceStates, ready func()) error {
 			if e.Window == s.root && e.Atom == s.activeWindow || e.Window == s.active && e.Atom == s.state {
 				s.checkFullScreen()
 			}
+		case xproto.MapNotifyEvent, xproto.UnmapNotifyEvent:
+			s.checkFullScreen()
 		}
 	}
 }
@@ -75,14 +77,15 @@ func (s *xServer) prepare() error {
 
 // checkFullScreen checks whether the active window fills the screen. While no
 // window is active, for example because our own card has the focus, it uses
-// the last one for as long as that exists.
+// the last one for as long as that is shown: not minimized, nor on another workspace.
 func (s *xServer) checkFullScreen() {
 	if v := s.numbers(s.root, s.activeWindow); len(v) > 0 && v[0] != 0 && xproto.Window(v[0]) != s.active {
 		s.active = xproto.Window(v[0])
-		xproto.ChangeWindowAttributes(s.c, s.active, xproto.CwEventMask, []uint32{xproto.EventMaskPropertyChange})
+		xproto.ChangeWindowAttributes(s.c, s.active, xproto.CwEventMask,
+			[]uint32{xproto.EventMaskPropertyChange | xproto.EventMaskStructureNotify})
 	}
 	full := false
-	if s.active != 0 {
+	if w, err := xproto.GetWindowAttributes(s.c, s.active).Reply(); err == nil && w.MapState != xproto.MapStateUnmapped {
 		for _, a := range s.numbers(s.active, s.state) {
 			full = full || xproto.Atom(a) == s.fullScreen
 		}
