@@ -301,6 +301,10 @@ func TestSourcesShowWhatTheyReport(t *testing.T) {
 	shows(AllStates, Ended, Answered)
 	tr = NewTracker()
 	shows(RingAndEnd, Ringing, Ended)
+	shows(RingAndEnd, Ringing)
+	if got := tr.Apply(Event{Source: bare, ID: "x", Number: "1"}, "1", t0); got.Kind != SameCall || got.Call.Source != bare || got.Call.ReportLevel != AllStates {
+		t.Errorf("a source that reports more joins: %+v", got)
+	}
 }
 
 // TestFloodIsBounded checks that a flood is bounded and ends no call of a source of another kind.
