@@ -103,7 +103,7 @@ func (c *provisionCmd) applyHub(e *env, d profile.Dirs, before *settings.Setting
 	case onlyTest:
 		e.printText(text.AdminTestGood)
 	default:
-		e.printNextSteps(d, before.HasRelayLink() && len(next.Missing()) > 0)
+		c.printNextSteps(e, d, before.HasRelayLink() && len(next.Missing()) > 0)
 	}
 	if next.SecretStore != before.Hub.SecretStore {
 		e.printMissingSecrets(d)
@@ -113,14 +113,16 @@ func (c *provisionCmd) applyHub(e *env, d profile.Dirs, before *settings.Setting
 
 // printNextSteps says what is left to do once the hub is set; relayed means that the
 // office's relay does what this computer's own settings do not suffice for.
-func (e *env) printNextSteps(d profile.Dirs, relayed bool) {
+func (c *provisionCmd) printNextSteps(e *env, d profile.Dirs, relayed bool) {
 	switch {
 	case e.lacksSecret(d):
 		e.printText(text.AdminSetNoSecret)
 	case relayed:
 		e.printText(text.AdminSetRelayed)
+	case c.Test:
+		e.printText(text.AdminSet, "wiebelt lookup 0201234567")
 	default:
-		e.printText(text.AdminSet)
+		e.printText(text.AdminSet, "wiebelt provision --test")
 	}
 }
 

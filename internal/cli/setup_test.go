@@ -158,6 +158,6 @@ func TestExportWhileASecretWaits(t *testing.T) {
 	must.Do(t, h.SetClientSecret(t.Context(), "office", "1234", fresh))
 	carry("when the hub knows the new one", false)
 	// One that has passed the test need not wait.
-	exits(t, 0, fresh+"\n", "provision", "--secret-stdin", "--test", "--profile", dir).hides("The old secret stays")
+	exits(t, 0, fresh+"\n", "provision", "--secret-stdin", "--test", "--profile", dir).says("wiebelt lookup").hides("The old secret stays")
 	exits(t, 0, "", "settings", "--json", "--profile", dir).says(`"store":"file","state":"set"`)
 }
