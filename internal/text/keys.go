@@ -673,6 +673,7 @@ const (
 	RegisterNothing Key = "register.nothing"
 	RegisterOther   Key = "register.other"
 	RegisterOurs    Key = "register.ours"
+	RegisterRuns    Key = "register.runs"
 	RegisterStarts  Key = "register.starts"
 	RegisterTheirs  Key = "register.theirs"
 	RegisterWhole   Key = "register.whole"

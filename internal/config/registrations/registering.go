@@ -3,7 +3,6 @@ package registrations
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,7 +27,7 @@ const (
 
 // ErrPhoneRuns reports that a phone has to be closed first: it would
 // overwrite our settings.
-var ErrPhoneRuns = errors.New("the phone is running; close it first")
+var ErrPhoneRuns = text.Errorf(text.RegisterRuns)
 
 // Options returns the program that the desktop starts for this profile.
 func Options(profileDir string) (register.Options, error) {
@@ -174,7 +173,7 @@ func RepairLost(d profile.Dirs, s *settings.Settings, profileDir string) (done [
 			continue // it works, and the next start of Wiebelt updates it
 		}
 		if e != nil {
-			err = errors.Join(err, fmt.Errorf("%s: %w", what, e))
+			err = errors.Join(err, text.Errorf(text.ErrorAt, text.DoctorName(string(what)), e))
 			continue
 		}
 		done = append(done, string(what))

@@ -23,6 +23,7 @@ import (
 	"wiebelt/internal/softphone/phonefile"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/text"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -289,7 +290,8 @@ func TestConnectFile(t *testing.T) {
 	}
 	phone := detect.Phone{Kind: detect.MicroSIP, File: path}
 	write()
-	if err := ConnectFile(d, s, "", phone, []detect.Process{{Name: "MicroSIP.exe"}}); !errors.Is(err, ErrPhoneRuns) {
+	err := ConnectFile(d, s, "", phone, []detect.Process{{Name: "MicroSIP.exe"}})
+	if !errors.Is(err, ErrPhoneRuns) || text.Dutch.Error(err) != text.Dutch.T(text.RegisterRuns) {
 		t.Errorf("a phone that runs: %v", err)
 	}
 	if b, _ := os.ReadFile(path); string(b) != before {
