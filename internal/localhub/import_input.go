@@ -1,6 +1,7 @@
 package localhub
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"unicode/utf8"
@@ -42,20 +43,23 @@ const importBuffer = 64 << 10
 var errLongRow = errors.New("row too long")
 
 // input is a file converted to UTF-8: from UTF-8 or UTF-16 according to its mark, else
-// as indicated by the first character outside ASCII. Reading between two calls of next is
-// limited, so that no reader above it grows without bound.
+// as indicated by the first character outside ASCII. Its lines end with a line feed, also if
+// those of the file end with a carriage return alone, as old programs of a Mac write them.
+// Reading between two calls of next is limited, so that no reader above it grows without bound.
 type input struct {
 	raw   io.Reader
 	text  io.Reader // raw, as UTF-8
 	bytes int64     // read from raw
 	left  int
+	mac   bool // carriage returns end lines
 }
 
 // next starts a row, of which up to a buffer may already have been read.
 func (in *input) next() { in.left = maxImportRow + importBuffer }
 
 func (in *input) Read(p []byte) (int, error) {
-	if in.text == nil {
+	first := in.text == nil
+	if first {
 		in.text = transform.NewReader(countingReader{in}, unicode.BOMOverride(&encodingGuess{}))
 	}
 	if in.left <= 0 {
@@ -64,6 +68,13 @@ func (in *input) Read(p []byte) (int, error) {
 	// Small pieces: read-ahead counts towards the row that requests it.
 	n, err := in.text.Read(p[:min(len(p), in.left, importBuffer)])
 	in.left -= n
+	if first {
+		cr := bytes.IndexByte(p[:n], '\r')
+		in.mac = cr >= 0 && cr < n-1 && bytes.IndexByte(p[:n], '\n') < 0
+	}
+	if in.mac {
+		copy(p, bytes.ReplaceAll(p[:n], []byte("\r"), []byte("\n")))
+	}
 	return n, err
 }
 

@@ -115,6 +115,7 @@ func TestImportSamples(t *testing.T) {
 		"utf-16 be":             {CSV, encode(unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewEncoder(), bare)},
 		"comma":                 {CSV, resep(',', "")},
 		"tab":                   {CSV, resep('\t', "")},
+		"an old Mac's":          {CSV, strings.ReplaceAll(string(utf8), "\r\n", "\r")},
 		"says its separator":    {CSV, resep(',', "sep=,\r\n")},
 		"names of the API":      {CSV, strings.NewReplacer(";straat;", ";Woonadres.Straat;", "producent_code;producent;", "Producent.Code;producent.DESCRIPTION;", "backofficerelatienummer", "Eigen Relatie-Nummer", "telefoon2", "Telefoon 2", "email", "E-mail").Replace(string(bare))},
 		"answer":                {JSON, string(answer)},
