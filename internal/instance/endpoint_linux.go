@@ -81,6 +81,13 @@ func (l *listener) Close() error {
 	return err
 }
 
+// again becomes the only one anew, in a folder that was removed with lock and socket.
+func (i *Instance) again() (*Instance, error) {
+	_ = i.listener.f.Close() // the socket at its path may be another's by now
+	i.release()
+	return Acquire(i.cfg)
+}
+
 func dial(_ context.Context, cfg Config) (*os.File, error) {
 	return openSocket(cfg.socket(), func(fd int, path string) error { return unix.Connect(fd, &unix.SockaddrUnix{Name: path}) })
 }

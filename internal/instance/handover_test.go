@@ -242,7 +242,7 @@ func TestInboxTriesAgain(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	go func() { defer close(ended); box.watch(ctx) }()
+	go func() { defer close(ended); box.watch(ctx, nil) }()
 	for range 2 {
 		must.Receive(t, e.news, "a call")
 	}

@@ -72,10 +72,12 @@ func newInbox(cfg Config, t *receiver) *inbox {
 	return &inbox{cfg: cfg, dir: inboxDir(cfg), receiver: t, readFile: readCall, wake: make(chan struct{}, 1)}
 }
 
-// watch reads the inbox at once and whenever a file appears.
-func (b *inbox) watch(ctx context.Context) {
+// watch reads the inbox at once and whenever a file appears. If the folder is removed, it
+// calls again until that has made it anew.
+func (b *inbox) watch(ctx context.Context, again func() bool) {
 	var appeared chan fsnotify.Event
-	if w, err := fsnotify.NewWatcher(); err == nil {
+	w, err := fsnotify.NewWatcher()
+	if err == nil {
 		var reading sync.WaitGroup
 		reading.Go(func() { // on Windows the watcher closes only once errors are read
 			for range w.Errors { // more files than can be reported individually
@@ -91,26 +93,33 @@ func (b *inbox) watch(ctx context.Context) {
 	if appeared == nil {
 		b.cfg.log().Warn("the inbox is not watched; it is read whenever somebody connects")
 	}
-	var again <-chan time.Time
+	var retry <-chan time.Time
 	pause := retryAfter
+	gone := false
 	read := func() {
-		if b.read() {
-			again, pause = nil, retryAfter
+		if gone && again() {
+			gone = w.Add(b.dir) != nil
+		}
+		if b.read() && !gone {
+			retry, pause = nil, retryAfter
 			return
 		}
-		again, pause = time.After(pause), min(2*pause, time.Minute)
+		retry, pause = time.After(pause), min(2*pause, time.Minute)
 	}
 	read()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-again:
+		case <-retry:
 			read()
 		case e, ok := <-appeared:
-			if !ok {
+			switch {
+			case !ok:
 				appeared = nil
-			} else if e.Has(fsnotify.Create) && strings.HasSuffix(e.Name, callSuffix) {
+			case e.Name == b.dir && e.Has(fsnotify.Remove|fsnotify.Rename):
+				gone, retry = true, time.After(pause) // once the rest is removed too
+			case e.Has(fsnotify.Create) && strings.HasSuffix(e.Name, callSuffix):
 				read()
 			}
 		case <-b.wake:

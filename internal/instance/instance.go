@@ -169,21 +169,46 @@ func (i *Instance) Close() error {
 	return err
 }
 
-// Serve accepts peers and reads the inbox until ctx ends.
+// Serve accepts peers and reads the inbox until ctx ends. If somebody removes the runtime
+// folder, it is made anew; ErrRunning means that another one was faster.
 func (i *Instance) Serve(ctx context.Context, h Handler) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var work sync.WaitGroup
+	box := newInbox(i.cfg, &receiver{h: h})
+	places := make(chan struct{}, maxPeers)
+	current := i
+	work.Go(func() {
+		box.watch(ctx, func() bool {
+			next, err := current.again()
+			if errors.Is(err, ErrRunning) {
+				cancel(err)
+			}
+			if next != current && err == nil {
+				work.Go(func() { defer next.Close(); next.accept(ctx, h, box, places) })
+				current = next
+			}
+			return err == nil
+		})
+	})
+	i.accept(ctx, h, box, places)
+	work.Wait()
+	if err := context.Cause(ctx); errors.Is(err, ErrRunning) {
+		return err
+	}
+	return nil
+}
+
+// accept serves those who connect, until ctx ends or the listener is closed.
+func (i *Instance) accept(ctx context.Context, h Handler, box *inbox, places chan struct{}) {
 	var work sync.WaitGroup
 	defer work.Wait()
-	box := newInbox(i.cfg, &receiver{h: h})
-	work.Go(func() { box.watch(ctx) })
-	work.Go(func() { <-ctx.Done(); _ = i.listener.Close() })
-	places := make(chan struct{}, maxPeers)
+	defer context.AfterFunc(ctx, func() { _ = i.listener.Close() })()
 	for {
 		c, err := i.listener.Accept()
 		if err != nil {
 			if ctx.Err() != nil || errors.Is(err, os.ErrClosed) {
-				return nil
+				return
 			}
 			i.cfg.log().Warn("peer not accepted", "why", err)
 			_ = wake.Pause(ctx, 50*time.Millisecond) // a passing fault such as too many open files

@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -58,6 +59,30 @@ func TestOtherUser(t *testing.T) {
 	}
 	if got := strings.TrimSpace(string(out)); got != "0" {
 		t.Errorf("%s of 100 connections of another user were answered", got)
+	}
+}
+
+// TestFolderRemoved: one whose runtime folder somebody removes is found again, and stays the
+// only one, unless another one was faster.
+func TestFolderRemoved(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	e := &testHandler{news: make(chan struct{}, 1)}
+	serve(t, dir, e)
+	for range 2 {
+		must.Get(writeCall(config(dir), encodeEvent(command("1"))))(t)
+		must.Receive(t, e.news, "what waits in the inbox")
+		must.Do(t, errors.Join(os.Remove(config(dir).socket()), os.Remove(filepath.Join(dir, LockName)), os.RemoveAll(inboxDir(config(dir)))))
+		waitFor(t, "way to it", func() bool { return residentAnswers(config(dir)) })
+		if _, err := Acquire(config(dir)); !errors.Is(err, ErrRunning) {
+			t.Fatalf("a second one: %v", err)
+		}
+	}
+	dir = filepath.Join(t.TempDir(), "run")
+	first := must.Get(Acquire(config(dir)))(t)
+	must.Do(t, os.RemoveAll(dir))
+	serve(t, dir, e)
+	if _, err := first.again(); !errors.Is(err, ErrRunning) || first.Close() == nil || !residentAnswers(config(dir)) {
+		t.Errorf("another one was faster: %v", err)
 	}
 }
 

@@ -238,7 +238,12 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	work.Go(func() { r.followSettings(ctx) })
 	work.Go(func() { r.followSession(ctx) })
 	work.Go(func() { r.hubWatch.Run(ctx) })
-	work.Go(func() { _ = one.Serve(ctx, r) })
+	work.Go(func() {
+		if err := one.Serve(ctx, r); err != nil {
+			r.o.Log.Error("another one runs", "why", err)
+			r.stop()
+		}
+	})
 	work.Go(func() { r.refreshLoop(ctx) })
 	close(r.ready)
 	r.o.Log.Info("ready", "version", r.o.Version)
