@@ -34,7 +34,7 @@ func (s *Store) purge(ctx context.Context) error {
 	if s.days != AllDays {
 		limit = now.AddDate(0, 0, -s.days)
 	}
-	if err := s.erase(ctx, `DELETE FROM calls WHERE rang < ? OR id <= (SELECT max(id) FROM calls) - ?`, sqlitefile.Micros(limit), maxCalls); err != nil {
+	if err := s.erase(ctx, false, `DELETE FROM calls WHERE rang < ? OR id <= (SELECT max(id) FROM calls) - ?`, sqlitefile.Micros(limit), maxCalls); err != nil {
 		return err
 	}
 	if fi, err := os.Stat(s.asidePath()); err == nil && fi.ModTime().Before(limit) {
@@ -53,7 +53,7 @@ func (s *Store) DeleteAll(ctx context.Context) error {
 	case s.db == nil:
 		return s.removeFiles()
 	}
-	if err := s.erase(ctx, `DELETE FROM calls`); err != nil {
+	if err := s.erase(ctx, true, `DELETE FROM calls`); err != nil {
 		return err
 	}
 	if s.fileReplaced() { // the log may still be here
@@ -82,7 +82,7 @@ func (s *Store) deleteWhere(ctx context.Context, which string, arg any) error {
 	if s.db == nil {
 		return s.notOpenError()
 	}
-	return s.erase(ctx, `DELETE FROM calls WHERE `+which, arg)
+	return s.erase(ctx, true, `DELETE FROM calls WHERE `+which, arg)
 }
 
 // RemovePerson removes the person from a call: "not this contact". Only the
@@ -167,14 +167,15 @@ func (s *Store) forgetPersons(ctx context.Context) error {
 	return s.emptyLog(ctx)
 }
 
-// erase runs a statement that deletes something.
-func (s *Store) erase(ctx context.Context, statement string, args ...any) error {
+// erase runs a statement that deletes something. With always, it empties the log even if there
+// was nothing left to delete: somebody may have been reading when it was deleted.
+func (s *Store) erase(ctx context.Context, always bool, statement string, args ...any) error {
 	r, err := s.db.ExecContext(ctx, statement, args...)
 	if err != nil {
 		return eraseError(err)
 	}
 	n, err := r.RowsAffected()
-	if err != nil || n == 0 {
+	if err != nil || n == 0 && !always {
 		return err
 	}
 	if err := s.emptyLog(ctx); err != nil {

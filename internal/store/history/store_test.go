@@ -2,6 +2,7 @@ package history
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -173,8 +174,8 @@ func TestPrepareShutdown(t *testing.T) {
 	}
 }
 
-// TestRemovedWhileRead checks that a call is gone even while a permanent
-// reader keeps the log from being emptied.
+// TestRemovedWhileRead checks that a call is gone even while a permanent reader keeps the log
+// from being emptied, and that deleting everything later empties it.
 func TestRemovedWhileRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	s := open(t, path, KeepFull, clocktest.New(monday))
@@ -187,6 +188,11 @@ func TestRemovedWhileRead(t *testing.T) {
 	must.Do(t, tx.QueryRow("SELECT count(*) FROM calls").Scan(&n))
 	if was, err := s.Remove(t.Context(), id); err != nil || was.ID != id {
 		t.Errorf("%+v, %v", was, err)
+	}
+	must.Do(t, tx.Rollback())
+	must.Do(t, s.DeleteAll(t.Context()))
+	if b := must.Get(os.ReadFile(path + "-wal"))(t); bytes.Contains(b, []byte(known(monday).Number)) {
+		t.Error("it is still in the log")
 	}
 	if again := put(t, open(t, path, KeepFull, clocktest.New(monday)), known(monday)); again <= id {
 		t.Errorf("ID %d was given again", again)
