@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -223,7 +224,7 @@ func forEachMessage(e *env, d *localhub.Data, do func(localhub.Message) error) e
 			return err
 		}
 		for _, m := range some {
-			if err := do(m); err != nil {
+			if err := cmp.Or(do(m), e.ctx.Err()); err != nil {
 				return err
 			}
 			before = m.ID

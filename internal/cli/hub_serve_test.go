@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -126,6 +127,14 @@ func TestHubServe(t *testing.T) {
 	}
 }
 
+// onWrite is called when something is written to it.
+type onWrite func()
+
+func (f onWrite) Write(b []byte) (int, error) {
+	f()
+	return len(b), nil
+}
+
 // TestHubByHand runs every command an administrator needs while the hub serves the same
 // folder in another process, without the hub reporting anything.
 func TestHubByHand(t *testing.T) {
@@ -167,6 +176,14 @@ func TestHubByHand(t *testing.T) {
 	}
 	command(1, "", "messages", "export", "--to", to, "--all") // does not replace a file
 	command(2, "", "messages", "export", "--to", to).complains("--all")
+	z = zipOf(t, "Another")
+	must.Get(client(secret).Deliver(t.Context(), []hub.Item{{Open: open, Size: int64(len(z))}}))(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	some := t.TempDir()
+	err := (&hubMessagesExportCmd{hubData: hubData{dir}, To: some, All: true}).Run(&env{ctx: ctx, out: onWrite(interrupt)})
+	if files, _ := os.ReadDir(some); !errors.Is(err, context.Canceled) || len(files) != 1 {
+		t.Errorf("interrupted: %v, %d files", err, len(files))
+	}
 	exits(t, 1, "", "hub", "client", "list", "--data", filepath.Join(dir, "typo")).complains("There is no hub in")
 
 	command(0, "", "client", "list").says("office", "90210").hides(secret)
