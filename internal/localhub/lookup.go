@@ -116,6 +116,8 @@ func digitsOf(s string) string {
 			if len(d) > 0 {
 				return string(d) // a remark or extension follows
 			}
+		case len(d) >= comparedDigits && strings.ContainsRune("(/,#", r): // a remark or another number, too
+			return string(d)
 		}
 	}
 	return string(d)
