@@ -502,6 +502,17 @@ var storyTexts = map[string]string{
 		opened Vries
 		shows 0612345678 Vries answered opened=Vries
 		remembered -`,
+	"what was opened while it rang does not open again when answered": `
+		auto-open
+		ring a 0612345678
+		open 1 0
+		opened Vries
+		answer a
+		opened nothing`,
+	"the queue is reported with the answer": `
+		ring a 0612345678
+		answer a queue=Schade
+		shows 0612345678 Vries answered on=Schade`,
 	"opens when answered, and the hub is late": `
 		auto-open
 		hub holds
