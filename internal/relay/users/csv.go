@@ -7,6 +7,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
 
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/text"
@@ -26,7 +29,7 @@ var (
 	ErrFileTooLarge  = text.Errorf(text.RelayTooLarge)
 )
 
-// ReadCSV reads a table of users: UTF-8, separated by commas or semicolons, with the column
+// ReadCSV reads a table of users: UTF-8 or else Windows-1252, as spreadsheets write it, separated by commas or semicolons, with the column
 // names in the first line. Several extensions, numbers or queues are separated by "|", a
 // comma or a semicolon, extensions also by a space. missing lists the absent columns, for
 // Put. Any mistake in the table is an error, which names the line if it is not in the first.
@@ -37,6 +40,9 @@ func ReadCSV(r io.Reader) (all []Entry, missing []string, err error) {
 		return nil, nil, err
 	case len(b) > maxCSV:
 		return nil, nil, ErrFileTooLarge
+	}
+	if !utf8.Valid(b) {
+		b, _ = charmap.Windows1252.NewDecoder().Bytes(b) // has a character for every byte
 	}
 	b = bytes.TrimPrefix(b, []byte("\ufeff")) // written by spreadsheets
 	c := csv.NewReader(bytes.NewReader(b))

@@ -368,12 +368,13 @@ func TestBadUsers(t *testing.T) {
 // TestReadCSV: tables as spreadsheets write them are read completely or not at all.
 func TestReadCSV(t *testing.T) {
 	want := []Entry{
-		{User: "anna", Name: "Anna de Boer", Extensions: []string{"101", "102"}, Numbers: []string{"020 123 4501"}, Email: "anna@kantoor.example", Queues: []string{"Schade", "Nieuwe polissen"}},
+		{User: "anna", Name: "Anaïs de Boer", Extensions: []string{"101", "102"}, Numbers: []string{"020 123 4501"}, Email: "anna@kantoor.example", Queues: []string{"Schade", "Nieuwe polissen"}},
 		{User: "bob.k"},
 	}
 	for _, in := range []string{
-		"user,name,extensions,numbers,email,queues\nanna,Anna de Boer,101 102,020 123 4501,anna@kantoor.example,Schade|Nieuwe polissen\nBob.K,,,,,\n",
-		"\ufeffExtensions;User;Name;Email;Numbers;Queues\r\n\" 101 | 102\";anna;Anna de Boer;anna@kantoor.example;020 123 4501;Schade, Nieuwe polissen\r\n;bob.k;;;;",
+		"user,name,extensions,numbers,email,queues\nanna,Anaïs de Boer,101 102,020 123 4501,anna@kantoor.example,Schade|Nieuwe polissen\nBob.K,,,,,\n",
+		"\ufeffExtensions;User;Name;Email;Numbers;Queues\r\n\" 101 | 102\";anna;Anaïs de Boer;anna@kantoor.example;020 123 4501;Schade, Nieuwe polissen\r\n;bob.k;;;;",
+		"user;name;extensions;numbers;email;queues\r\nanna;Ana\xefs de Boer;101 102;020 123 4501;anna@kantoor.example;Schade|Nieuwe polissen\r\nbob.k;;;;;\r\n",
 	} {
 		if got, missing, err := ReadCSV(strings.NewReader(in)); err != nil || len(missing) > 0 || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %+v, %q, %v", in, got, missing, err)
