@@ -51,12 +51,10 @@ func (c *exchangeAddCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		changes := map[string]any{"softphone": func(links []settings.Softphone) []settings.Softphone {
+		changes := changesTo(now, "")
+		changes["softphone"] = func(links []settings.Softphone) []settings.Softphone {
 			return append(without(links, c.Name),
 				settings.Softphone{Kind: c.Kind, Name: c.Name, Address: c.Address, User: c.User, Extension: c.Extension})
-		}}
-		if now.Source("hub.secret_store") == settings.Default {
-			changes["hub.secret_store"] = "file"
 		}
 		if err := e.saveSettings(dirs, now, hubtrial.SaveRequest{Changes: changes, LinkSecrets: map[string]string{c.Name: value}}); err != nil {
 			return err

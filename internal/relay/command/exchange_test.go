@@ -105,6 +105,23 @@ func TestHubKept(t *testing.T) {
 	second.Close()
 }
 
+// TestStoreKept: without --secret-store, secrets stay where those of the other links are.
+func TestStoreKept(t *testing.T) {
+	dirs := must.Get(profile.Find(t.TempDir()))(t)
+	for _, c := range []struct {
+		set, given string
+		want       any
+	}{{"", "", "file"}, {"", "machine", "machine"}, {"machine", "", nil}, {"machine", "file", "file"}} {
+		if c.set != "" {
+			must.Do(t, os.WriteFile(settings.Path(dirs), fmt.Appendf(nil, "[hub]\nsecret_store = %q\n", c.set), 0o600))
+		}
+		now, _ := settings.Load(dirs)
+		if got := changesTo(now, c.given)["hub.secret_store"]; got != c.want {
+			t.Errorf("%q, given %q: %v", c.set, c.given, got)
+		}
+	}
+}
+
 // TestPolicyIsNamed: a change that the policy of the relay's computer prevents is reported
 // with the setting and the policy's file.
 func TestPolicyIsNamed(t *testing.T) {

@@ -19,7 +19,7 @@ type secretHubCmd struct {
 	BaseURL          string `name:"base-url" required:"" placeholder:"URL"`
 	ClientID         string `name:"client-id" required:"" placeholder:"ID"`
 	OrganisationCode string `name:"organisation-code" placeholder:"CODE"`
-	SecretStore      string `name:"secret-store" enum:"file,machine" default:"file"`
+	SecretStore      string `name:"secret-store" enum:"file,machine," default:"" placeholder:"file|machine"`
 }
 
 // Run sets the hub that the relay asks, and its client secret, read from standard input.
@@ -29,14 +29,26 @@ func (c *secretHubCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		err = e.saveSettings(dirs, now, hubtrial.SaveRequest{Secret: value, Changes: map[string]any{
-			"hub.base_url": c.BaseURL, "hub.client_id": c.ClientID, "hub.organisation_code": c.OrganisationCode, "hub.secret_store": c.SecretStore}})
-		if err != nil {
+		changes := changesTo(now, c.SecretStore)
+		changes["hub.base_url"], changes["hub.client_id"], changes["hub.organisation_code"] = c.BaseURL, c.ClientID, c.OrganisationCode
+		if err := e.saveSettings(dirs, now, hubtrial.SaveRequest{Secret: value, Changes: changes}); err != nil {
 			return err
 		}
 		e.printText(text.RelayHubSet)
 		return nil
 	})
+}
+
+// changesTo returns the change of where secrets are kept, for further ones: to store, or by
+// default to the data folder. Without either, those of all links would no longer be found.
+func changesTo(now *settings.Settings, store string) map[string]any {
+	if store == "" && now.Source("hub.secret_store") == settings.Default {
+		store = "file"
+	}
+	if store == "" {
+		return map[string]any{}
+	}
+	return map[string]any{"hub.secret_store": store}
 }
 
 // secret reads a secret: one line without echo from a terminal, or else all of the input.
