@@ -228,6 +228,9 @@ func (e *env) directory() (d *users.Directory, f *setup.Folder, stop func(), err
 	}
 	js, err := jetstream.New(conn)
 	if err == nil {
+		d, err = users.OpenExisting(e.ctx, js)
+	}
+	if errors.Is(err, jetstream.ErrStreamNotFound) { // no relay has run yet
 		d, err = users.Open(e.ctx, js, f.Settings.Replicas())
 	}
 	if err != nil {

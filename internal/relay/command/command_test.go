@@ -191,6 +191,17 @@ func TestOffice(t *testing.T) {
 	}
 }
 
+// TestBecomesOneOfThree: until it is restarted, the first of three relays gets users as before.
+func TestBecomesOneOfThree(t *testing.T) {
+	o := newOffice(t)
+	o.run()
+	o.must("cluster", "make", filepath.Join(t.TempDir(), "site.relay"), "r1=127.0.0.1", "r2=127.0.0.2", "r3=127.0.0.3")
+	o.must("user", "add", "anna")
+	if list := o.must("user", "list"); !strings.Contains(list, "Users: 1") {
+		t.Errorf("%s", list)
+	}
+}
+
 // TestImportEndsEarly: an import that fails halfway has printed the codes created so far.
 func TestImportEndsEarly(t *testing.T) {
 	o := newOffice(t)

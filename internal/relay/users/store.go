@@ -62,15 +62,27 @@ const Stream = "KV_users"
 
 // Open opens or creates the buckets, on the given number of replicas.
 func Open(ctx context.Context, js jetstream.JetStream, replicas int) (*Directory, error) {
-	d := &Directory{now: time.Now}
-	var err error
-	d.stream, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: Stream, Subjects: []string{subject + ">"}, Replicas: replicas, MaxMsgSize: maxEntry,
+	_, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: Stream, Subjects: []string{subject + ">"}, Replicas: replicas, MaxMsgSize: maxEntry,
 		MaxMsgsPerSubject: versions, Discard: jetstream.DiscardNew, AllowRollup: true, AllowDirect: true})
 	if err == nil {
+		_, err = js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "joins", TTL: CodeLife, Replicas: replicas, MaxValueSize: maxEntry})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the buckets of users: %w", err)
+	}
+	return OpenExisting(ctx, js)
+}
+
+// OpenExisting opens the buckets as they are, to change users while a relay runs: its
+// settings may already be those for its next start.
+func OpenExisting(ctx context.Context, js jetstream.JetStream) (*Directory, error) {
+	d := &Directory{now: time.Now}
+	var err error
+	if d.stream, err = js.Stream(ctx, Stream); err == nil {
 		d.users, err = js.KeyValue(ctx, "users")
 	}
 	if err == nil {
-		d.joins, err = js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "joins", TTL: CodeLife, Replicas: replicas, MaxValueSize: maxEntry})
+		d.joins, err = js.KeyValue(ctx, "joins")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the buckets of users: %w", err)
