@@ -741,6 +741,7 @@ const (
 	RelayRegistered        Key = "relay.registered"
 	RelayRemoved           Key = "relay.removed"
 	RelayReports           Key = "relay.reports"
+	RelayReportsCopy       Key = "relay.reports.copy"
 	RelayRevoke            Key = "relay.revoke"
 	RelayRevokeReplaced    Key = "relay.revoke.replaced"
 	RelayRuns              Key = "relay.runs"

@@ -200,6 +200,10 @@ func TestBecomesOneOfThree(t *testing.T) {
 	if list := o.must("user", "list"); !strings.Contains(list, "Users: 1") {
 		t.Errorf("%s", list)
 	}
+	o.ends(exitDone, []string{"secret", "reports", "--renew"}, "/in/", "copy "+filepath.Join(o.dir, "reports.json"))
+	if _, _, errOut := o.command("secret", "reports"); errOut != "" {
+		t.Errorf("nothing was renewed: %s", errOut)
+	}
 }
 
 // TestImportEndsEarly: an import that fails halfway has printed the codes created so far.

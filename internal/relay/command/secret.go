@@ -74,6 +74,9 @@ func (c *secretReportsCmd) Run(e *env) error {
 		if err := setup.RenewWebhookSecret(f.Dir); err != nil {
 			return err
 		}
+		if len(f.Settings.Cluster) > 0 {
+			e.printNotice(text.RelayReportsCopy, setup.WebhookSecretsFile(f.Dir))
+		}
 	}
 	secrets, err := setup.LoadWebhookSecrets(f.Dir)
 	if err != nil {

@@ -343,7 +343,7 @@ func (all Site) Create(dir string, s Settings) error {
 		}
 	}
 	return errors.Join(profile.WriteFile(filepath.Join(dir, authorityFile), all.PEM, 0o600),
-		profile.WriteFile(filepath.Join(dir, webhookSecretsFile), all.Reports, 0o600), (&Folder{Dir: dir}).WriteSettings(s))
+		profile.WriteFile(WebhookSecretsFile(dir), all.Reports, 0o600), (&Folder{Dir: dir}).WriteSettings(s))
 }
 
 // Load reads the folder. It returns fs.ErrNotExist if there is none.
@@ -432,12 +432,15 @@ func RenewWebhookSecret(dir string) error {
 	if err != nil {
 		return err
 	}
-	return profile.WriteFile(filepath.Join(dir, webhookSecretsFile), b, 0o600)
+	return profile.WriteFile(WebhookSecretsFile(dir), b, 0o600)
 }
+
+// WebhookSecretsFile returns the path of the webhook secrets, which all relays of a site share.
+func WebhookSecretsFile(dir string) string { return filepath.Join(dir, webhookSecretsFile) }
 
 // WebhookSecretsWritten returns when the webhook secrets were last written.
 func WebhookSecretsWritten(dir string) (at time.Time) {
-	if info, err := os.Stat(filepath.Join(dir, webhookSecretsFile)); err == nil {
+	if info, err := os.Stat(WebhookSecretsFile(dir)); err == nil {
 		at = info.ModTime()
 	}
 	return at
@@ -445,7 +448,7 @@ func WebhookSecretsWritten(dir string) (at time.Time) {
 
 // LoadWebhookSecrets reads the webhook secrets.
 func LoadWebhookSecrets(dir string) (s WebhookSecrets, err error) {
-	path := filepath.Join(dir, webhookSecretsFile)
+	path := WebhookSecretsFile(dir)
 	b, err := filetrust.ReadFile(path, maxFile, filetrust.Private)
 	if err != nil {
 		return WebhookSecrets{}, err
