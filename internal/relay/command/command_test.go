@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -204,6 +205,19 @@ func TestBecomesOneOfThree(t *testing.T) {
 	if _, _, errOut := o.command("secret", "reports"); errOut != "" {
 		t.Errorf("nothing was renewed: %s", errOut)
 	}
+}
+
+// TestFault: a relay that cannot work ends status with exit code 1, for programs too.
+func TestFault(t *testing.T) {
+	o := newOffice(t)
+	admin := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(server.Status{Site: "kantoor", Fault: "quorum"})
+	})}
+	l := must.Get(net.Listen("tcp", must.Get(setup.Load(o.dir))(t).Settings.Admin))(t)
+	defer admin.Close()
+	go func() { _ = admin.Serve(l) }()
+	o.ends(exitFailed, []string{"status"}, "reaches neither")
+	o.ends(exitFailed, []string{"status", "--json"}, `"lacks":"quorum"`)
 }
 
 // TestImportEndsEarly: an import that fails halfway has printed the codes created so far.

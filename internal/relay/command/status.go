@@ -31,7 +31,10 @@ func (c *statusCmd) Run(e *env) error {
 	case err != nil:
 		return err
 	case c.JSON:
-		return e.print(s)
+		if err := e.print(s); err != nil || s.Fault == "" {
+			return err
+		}
+		return &failure{exitFailed, nil}
 	}
 	e.printText(text.RelayStatus, s.Site, s.Relay, s.StartedAt.Local().Format(time.DateTime), s.Users, s.Computers, s.Connected, s.Reports, s.Unmatched, s.Dropped, hubState(s.Hub))
 	for _, l := range s.Links {
