@@ -732,6 +732,7 @@ const (
 	RelayMappingWord       Key = "relay.mapping.word"
 	RelayNATSKeys          Key = "relay.nats.keys"
 	RelayNoAdmin           Key = "relay.no_admin"
+	RelayNoStorage         Key = "relay.no_storage"
 	RelayNoUser            Key = "relay.no_user"
 	RelayNotMade           Key = "relay.not_made"
 	RelayNotRunning        Key = "relay.not_running"

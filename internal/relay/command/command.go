@@ -145,6 +145,11 @@ func (e *env) finish(o *commandline.Output, err error) int {
 	if f, ok := errors.AsType[*failure](err); ok {
 		code, err = f.code, f.error
 	}
+	_, told := errors.AsType[*text.Error](err)
+	_, refused := errors.AsType[*jetstream.APIError](err)
+	if !told && (refused || errors.Is(err, nats.ErrConnectionClosed)) { // by a relay that reaches no other
+		err = text.Errorf(text.RelayNoStorage, err)
+	}
 	if err != nil {
 		fmt.Fprintln(e.err, program+":", displaytext.Truncate(e.lang().Error(err), 400))
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"wiebelt/internal/commandline"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/relay/journal"
@@ -207,7 +208,8 @@ func TestBecomesOneOfThree(t *testing.T) {
 	}
 }
 
-// TestFault: a relay that cannot work ends status with exit code 1, for programs too.
+// TestFault: a relay that cannot work ends status with exit code 1, for programs too, and
+// what its storage refuses is said in the user's language.
 func TestFault(t *testing.T) {
 	o := newOffice(t)
 	admin := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -218,6 +220,14 @@ func TestFault(t *testing.T) {
 	go func() { _ = admin.Serve(l) }()
 	o.ends(exitFailed, []string{"status"}, "reaches neither")
 	o.ends(exitFailed, []string{"status", "--json"}, `"lacks":"quorum"`)
+	for _, why := range []error{&jetstream.APIError{Code: 503, ErrorCode: 10008}, nats.ErrConnectionClosed} {
+		var said bytes.Buffer
+		e := &env{err: &said, language: "nl"}
+		code := e.finish(&commandline.Output{}, fmt.Errorf("the buckets of users: %w", why))
+		if code != exitFailed || !strings.Contains(said.String(), "wiebelt-relay status zegt waarom") {
+			t.Errorf("exit %d: %s", code, said.String())
+		}
+	}
 }
 
 // TestImportEndsEarly: an import that fails halfway has printed the codes created so far.
