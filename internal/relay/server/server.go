@@ -212,6 +212,17 @@ func (c Config) node(hosts []string, secure *tls.Config) (*node.Node, error) {
 		}
 		return node.ConnectExternal(s.Name, s.NATS.URLs, roots, c.Keys)
 	}
+	ports := []int{s.NATSPort}
+	if len(s.Cluster) > 0 {
+		ports = append(ports, s.ClusterPort)
+	}
+	for _, port := range ports { // the NATS server does not say why it cannot start
+		l, err := listen(net.JoinHostPort(s.Host, strconv.Itoa(port)))
+		if err != nil {
+			return nil, err
+		}
+		_ = l.Close()
+	}
 	at := node.Config{Name: s.Name, Dir: filepath.Join(c.Dir, singleDir), Host: s.Host, Port: s.NATSPort, TLS: secure.Clone(), Revoked: c.revoked()}
 	if len(s.Cluster) > 0 {
 		at.Dir = filepath.Join(c.Dir, clusterDir)
@@ -270,7 +281,7 @@ func (t tunnelled) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-// listen opens one of the server's two ports; an error names the one it is about.
+// listen opens one of the relay's ports; an error names the one it is about.
 func listen(addr string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	if no, is := errors.AsType[syscall.Errno](err); is {

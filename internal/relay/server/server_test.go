@@ -305,4 +305,11 @@ func TestPortTaken(t *testing.T) {
 	if said := text.Dutch.Error(err); said != at+": "+text.Dutch.T(text.ErrorPort) {
 		t.Errorf("%q", said)
 	}
+	port := other.Addr().(*net.TCPAddr).Port
+	for _, s := range []setup.Settings{{NATSPort: port}, {ClusterPort: port, Cluster: map[string]string{"r1": "a"}}} {
+		s.Host = "127.0.0.1"
+		if _, err := (Config{Folder: &setup.Folder{Settings: s}}).node(nil, nil); err == nil || !strings.HasPrefix(err.Error(), at+": ") {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
 }
