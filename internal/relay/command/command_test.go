@@ -284,6 +284,7 @@ func TestWrong(t *testing.T) {
 		{exitUsage, "reached noemt", "reached lists", []string{"init", "other", "--reached", "https://a"}},
 		{exitUsage, "admin is een adres", "admin is an address", []string{"init", "other", "--reached", "a", "--admin", "0.0.0.0:1"}},
 		{exitUsage, "--reached", "--reached", []string{"init", "other"}},
+		{exitUsage, "van --nats-keys", "of --nats-keys", []string{"init", "other", "--reached", "a", "--nats-url", "tls://nats.example:4222"}},
 		{exitUsage, "gebruikersnaam", "user's name", []string{"user", "add", "a b"}},
 		{exitFailed, "128", "128", []string{"user", "add", "anna", "--label", strings.Repeat("n", 129)}},
 		{exitFailed, "Regel 3: Deze gebruiker", "Line 3: This user", []string{"user", "import", bad}},

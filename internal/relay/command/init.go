@@ -34,12 +34,15 @@ func (c *initCmd) keys(site wire.Site) (*credentials.Authority, error) {
 	if len(c.NATSURL) == 0 && c.NATSKeys == "" {
 		return credentials.New(site)
 	}
+	if len(c.NATSURL) == 0 || c.NATSKeys == "" {
+		return nil, fail(exitUsage, text.RelayNATSKeys)
+	}
 	b, err := filetrust.ReadFile(c.NATSKeys, 4<<10, filetrust.Private)
 	if err != nil {
 		return nil, err
 	}
 	given := strings.Fields(string(b))
-	if len(given) != 3 || len(c.NATSURL) == 0 {
+	if len(given) != 3 {
 		return nil, fail(exitUsage, text.RelayNATSKeys)
 	}
 	a, err := credentials.NewExternal(site, given[0], given[1], given[2])
