@@ -75,6 +75,8 @@ type Leg struct {
 	Rang       time.Time  `json:"rang,omitzero"` // zero if its end was reported first
 	Answered   *time.Time `json:"answered,omitempty"`
 	At         time.Time  `json:"at"` // of the last report
+	// Phones are the extensions that the exchange has named; true for those that have the call.
+	Phones map[string]bool `json:"phones,omitempty"`
 }
 
 var (
@@ -119,7 +121,7 @@ func (r Record) Apply(report Report) (after Record, changed bool, err error) {
 	users := report.Users
 	forAll := e.State == call.Ended && r.endsForAll(report)
 	if forAll {
-		users = slices.AppendSeq(slices.Clone(users), maps.Keys(r.Legs))
+		users, e.Extension = slices.AppendSeq(slices.Clone(users), maps.Keys(r.Legs)), ""
 	}
 	if !r.EndedForAll.IsZero() {
 		return r, false, nil
@@ -133,7 +135,7 @@ func (r Record) Apply(report Report) (after Record, changed bool, err error) {
 		if before == nil && len(after.Legs) >= maxLegs {
 			err = ErrTooManyUsers
 		} else if leg, ok := before.apply(e, r.Direction, report.MayReturn); ok {
-			heard, changed = true, changed || before == nil || leg.State != before.State
+			heard, changed = true, changed || !before.same(leg)
 			after.Legs[u] = leg
 		}
 	}
@@ -235,15 +237,64 @@ func (l *Leg) apply(e call.Event, direction string, mayReturn bool) (after *Leg,
 			now.Direction = ""
 		}
 	}
-	switch e.State {
-	case call.Answered:
-		if now.Answered == nil {
-			now.Answered = &e.At
-		}
-	case call.Ended:
-		now.Reason, now.AnsweredBy = e.Reason.String(), e.AnsweredBy
-	}
+	now.note(e, l)
 	return &now, true
+}
+
+// note notes the phone, the answer and the end that a report brings to the leg that was before.
+func (l *Leg) note(e call.Event, before *Leg) {
+	switch l.Phones = before.phonesAfter(e); {
+	case e.State == call.Answered && l.Answered == nil:
+		l.Answered = &e.At
+	case e.State == call.Ended && len(l.Phones) > 0:
+		l.State = before.State // another of the user's phones has the call
+	case e.State == call.Ended:
+		l.Reason, l.AnsweredBy = e.Reason.String(), e.AnsweredBy
+	}
+}
+
+// same reports whether a leg is in the same state, at the same phones.
+func (l *Leg) same(o *Leg) bool {
+	return l != nil && l.State == o.State && maps.Equal(l.Phones, o.Phones)
+}
+
+// Limits of the phones of a leg; what exceeds them is not kept apart.
+const (
+	maxPhones = 8
+	maxPhone  = 16 // bytes
+)
+
+// phonesAfter returns the user's phones after a report on a call that goes on, none if it is
+// over at all of them. Once one has answered, the others no longer count.
+func (l *Leg) phonesAfter(e call.Event) map[string]bool {
+	var phones map[string]bool
+	answered := false
+	if l != nil && l.State != call.Ended.String() { // otherwise it begins anew
+		phones, answered = maps.Clone(l.Phones), l.Answered != nil
+	}
+	_, known := phones[e.Extension]
+	switch {
+	case e.State == call.Ended:
+		if known {
+			phones[e.Extension] = false
+		}
+		if !known || !slices.Contains(slices.Collect(maps.Values(phones)), true) {
+			return nil
+		}
+	case e.Extension == "" || len(e.Extension) > maxPhone || !known && len(phones) >= maxPhones:
+	case known && answered && e.State == call.Ringing:
+	default:
+		if phones == nil {
+			phones = map[string]bool{}
+		}
+		if e.State == call.Answered {
+			for other := range phones {
+				phones[other] = false
+			}
+		}
+		phones[e.Extension] = e.State == call.Answered || !answered
+	}
+	return phones
 }
 
 // returns reports whether an ended call comes back to this user. A user who seemed to miss

@@ -81,6 +81,42 @@ func TestGroup(t *testing.T) {
 	}
 }
 
+// TestTwoPhones: a call goes on for a user while one of their phones has it: the one that
+// answered, or any that rings. The end for all is the end at all of them.
+func TestTwoPhones(t *testing.T) {
+	at := func(after time.Duration, s call.State, extension string) Report {
+		r := report(after, s, "anna")
+		r.Extension = extension
+		return r
+	}
+	rings := take(t, Record{}, at(0, call.Ringing, "101"), at(0, call.Ringing, "102"))
+	talks := take(t, rings, at(time.Second, call.Answered, "102"))
+	for _, c := range []struct {
+		r     Record
+		ended []string
+		want  string
+	}{
+		{talks, []string{"101"}, "answered   false"},
+		{talks, []string{"102"}, "ended   false"},
+		{talks, []string{"101", "102"}, "ended   false"},
+		{talks, []string{""}, "ended   false"},
+		{talks, []string{"199"}, "ended   false"},
+		{rings, []string{"101"}, "ringing   false"},
+		{rings, []string{"101", "102"}, "ended   false"},
+		{take(t, rings, at(time.Second, call.Ended, "101"), at(2*time.Second, call.Answered, "102")), []string{"101"}, "answered   false"},
+		{take(t, talks, at(2*time.Second, call.Ringing, "103")), []string{"103"}, "answered   false"},
+		{take(t, talks, at(2*time.Second, call.Answered, "103")), []string{"102"}, "answered   false"},
+	} {
+		for i, extension := range c.ended {
+			c.r = take(t, c.r, at(time.Duration(3+i)*time.Second, call.Ended, extension))
+		}
+		heard(t, c.r, "anna", c.want)
+	}
+	if r := take(t, talks, report(time.Minute, call.Ended)); !r.Ended() {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestOldReports: a report older than what is known changes nothing; a new ring updates the
 // caller, but does not undo an answer.
 func TestOldReports(t *testing.T) {
@@ -110,7 +146,9 @@ func TestOrders(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		r := Record{}
 		for i := range 12 {
-			r = take(t, r, report(time.Duration(i)*time.Second, call.State(rnd.IntN(3)), users[:rnd.IntN(4)]...))
+			one := report(time.Duration(i)*time.Second, call.State(rnd.IntN(3)), users[:rnd.IntN(4)]...)
+			one.Extension = []string{"", "101", "102"}[rnd.IntN(3)]
+			r = take(t, r, one)
 		}
 		r = take(t, r, report(time.Minute, call.Ended))
 		if !r.Ended() {
@@ -270,6 +308,7 @@ func TestFull(t *testing.T) {
 		rings := report(time.Duration(i), call.Ringing, wire.User(fmt.Sprintf("%s%05d", long, i)))
 		rings.Number, rings.Name, rings.Line, rings.Via, rings.Queue = text, text, text, text, text
 		rings.Direction = call.Direction(min(i, 1)) // not the record's, for all but the first
+		rings.Extension = strings.Repeat("1", maxPhone)
 		answered := rings
 		answered.State = call.Answered
 		for _, report := range []Report{rings, answered} {

@@ -38,6 +38,9 @@ func newReport(r webhook.Report, at time.Time) report {
 	if r.At = at; late {
 		r.At = r.Sent.UTC()
 	}
+	if len(r.Extensions) == 1 {
+		r.Extension = r.Extensions[0]
+	}
 	return report{Report: r, late: late}
 }
 

@@ -150,7 +150,7 @@ func (o *office) link(u wire.User) *linktest.Watch {
 // its end is the end for all.
 func TestOffice(t *testing.T) {
 	o := start(t)
-	anna := o.desk(users.Entry{User: "anna", Name: "Anna de Boer", Extensions: []string{"101"}})
+	anna := o.desk(users.Entry{User: "anna", Name: "Anna de Boer", Extensions: []string{"101", "103"}})
 	bob := o.desk(users.Entry{User: "bob", Extensions: []string{"102"}, Queues: []string{"Leven"}})
 	say := func(body string) { t.Helper(); o.report("", body) }
 	say(`{"event":"call","id":"7","state":"ringing","number":"0698760011","name":"J. de Vries","extension":101,"queue":"Schade","weather":[1]}`)
@@ -187,6 +187,18 @@ func TestOffice(t *testing.T) {
 	if o.unmatched.Load() != 2 {
 		t.Errorf("%d for nobody", o.unmatched.Load())
 	}
+	say(`{"id":"12","state":"ringing","number":"0698760015","extension":"101"}`)
+	say(`{"id":"12","state":"ringing","number":"0698760015","extension":"103"}`)
+	anna.Await(call.Ringing)
+	say(`{"id":"12","state":"answered","extension":"103"}`)
+	anna.Await(call.Answered)
+	say(`{"id":"12","state":"ended","extension":"101"}`)
+	say(`{"id":"12","state":"answered","extension":"103","name":"K. Bakker"}`)
+	if e := anna.Next(); e.State != call.Answered || e.Name != "K. Bakker" {
+		t.Errorf("her other phone stops ringing: %+v", e)
+	}
+	say(`{"id":"12","state":"ended","extension":"103"}`)
+	anna.Await(call.Ended)
 }
 
 // TestStateOften: however often it changes, the relay rarely publishes its state.
