@@ -354,6 +354,9 @@ func TestPublishers(t *testing.T) {
 			t.Errorf("%q: exit %d: %s%s", args, code, out, errOut)
 		}
 	}
+	table := filepath.Join(t.TempDir(), "users.csv")
+	must.Do(t, os.WriteFile(table, []byte("user\nkamailio\n"), 0o600))
+	o.ends(exitFailed, []string{"user", "import", table}, "kamailio: A user and a publisher")
 	for _, do := range []string{"remove", "code"} { // it is not a user
 		o.ends(exitNotFound, []string{"user", do, "kamailio"}, "kamailio")
 	}

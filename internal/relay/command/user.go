@@ -195,7 +195,7 @@ func (c *userImportCmd) Run(e *env) error {
 	}
 	for _, one := range all {
 		if err := e.inTime(func(ctx context.Context) error { return d.Put(ctx, one, missing...) }); err != nil {
-			return err
+			return text.Errorf(text.RelayFile, one.User, err)
 		}
 	}
 	w := csv.NewWriter(e.out)
