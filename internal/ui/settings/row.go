@@ -37,6 +37,7 @@ type settingRow struct {
 	object *fyne.Container
 	fault  *widgets.Slot
 	focus  fyne.Focusable // nil if there is nothing to type into
+	meant  string         // what was typed last, in the form of settings.ParseText
 	shown  func() bool    // whether it is still on the page
 }
 
@@ -71,7 +72,8 @@ func (w *window) row(key string) *settingRow {
 		r.object.Add(w.hotkeys[key].Container)
 		w.StatusChanged()
 	}
-	r.check(r.currentText())
+	r.meant = r.currentText()
+	r.check(r.meant)
 	if c, flag := r.focus.(*widget.Check); flag && by != "" {
 		c.Disable()
 		r.object.Add(lockedLine(l.T(text.SettingsWindowLocked, by)))
@@ -140,15 +142,27 @@ func (r *settingRow) currentText() string { return r.w.currentText(r.entry.Key) 
 // typed handles a change of the field by the user.
 func (r *settingRow) typed(s string) {
 	if r.shown() {
+		r.meant = s
 		r.check(s)
 		r.w.setText(r.entry.Key, s)
 	}
+}
+
+// resume moves the focus from the row's earlier version, with the text as it was typed if
+// that still is the value.
+func (r *settingRow) resume(before *settingRow) {
+	was, now := entryOf(before.focus), entryOf(r.focus)
+	if was != nil && now != nil && sameSetting(r.entry.Key, before.meant, r.meant) {
+		now.Text = was.Text
+	}
+	r.w.moveFocus(before.focus, r.focus)
 }
 
 // moveFocus moves focus and caret from a field that is gone to its replacement.
 func (w *window) moveFocus(from, to fyne.Focusable) {
 	if was, now := entryOf(from), entryOf(to); was != nil && now != nil {
 		now.CursorRow, now.CursorColumn = was.CursorRow, was.CursorColumn
+		now.SetText(now.Text) // the caret stays within it
 	}
 	w.win.Canvas().Focus(to)
 }

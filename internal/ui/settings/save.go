@@ -86,7 +86,7 @@ func (w *window) rebuild() {
 	w.scroll.Refresh()
 	for key, r := range before.rows {
 		if focused != nil && r.focus == focused {
-			w.moveFocus(focused, w.rows[key].focus)
+			w.rows[key].resume(r)
 		}
 	}
 	if before.lines != nil { // the settings were shown before

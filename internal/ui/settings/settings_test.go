@@ -301,6 +301,17 @@ func TestSettingsKeyboard(t *testing.T) {
 	if got, want := entryOf(w.rows["hub.client_id"].focus).Text, w.effectiveText("hub.client_id")+"9"; got != want {
 		t.Errorf("typed on: %q, want %q", got, want)
 	}
+	for of, typed := range map[string]string{"support.contact": "Jan  ", "card.full_for": "0090", "phone.never_lookup": "020 123 45 67\n"} {
+		w.showKey(of)
+		entryOf(c.Focused()).SetText(typed)
+		key(fyne.KeyPageDown) // to the end
+		w.rebuild()
+		key(fyne.KeyBackspace)
+		if got, want := entryOf(w.rows[of].focus).Text, typed[:len(typed)-1]; got != want {
+			t.Errorf("%s: after %q, Backspace left %q", of, typed, got)
+		}
+	}
+	w.Choose(sectionHub)
 	c.Focus(w.hubBox.entry)
 	c.Focused().TypedRune('a')
 	w.rebuild()
