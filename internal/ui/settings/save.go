@@ -205,13 +205,13 @@ func (d settingsDraft) edits(shown *settings.Settings) map[string]any {
 
 // rebase rebases a draft onto settings that have changed since it was started: a list
 // gains what others have added since, mostly a link to a joined relay, and loses
-// what they have removed.
+// what they have removed. A list that the policy has locked is the policy's.
 func (d settingsDraft) rebase(was, now *settings.Settings) settingsDraft {
 	changed, next := d.lists(was), newDraft(now)
-	if changed["line"] != nil {
+	if changed["line"] != nil && !now.Locked("line") {
 		next.lines = merged(d.lines, was.Lines, now.Lines, func(a, b settings.Line) bool { return a == b })
 	}
-	if changed["softphone"] != nil || d.phoneSecrets() {
+	if changed["softphone"] != nil && !now.Locked("softphone") || d.phoneSecrets() {
 		next.phones = merged(d.phones, draftPhones(was.Softphones), next.phones, func(a, b draftPhone) bool { return a.Softphone == b.Softphone })
 	}
 	d.lines, d.phones = next.lines, next.phones

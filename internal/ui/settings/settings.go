@@ -9,6 +9,7 @@ package settings
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -180,7 +181,7 @@ func (w *window) SourcesChanged() {
 func (w *window) Closed() { w.background.cancelAll() }
 
 // setState shows the effective settings and reports whether they have changed. What was
-// typed but not saved stays.
+// typed but not saved stays, unless the policy has locked it since.
 func (w *window) setState(m state) (news bool) {
 	if w.state != nil && !w.stale && reflect.DeepEqual(*w.state, m) {
 		return false
@@ -189,6 +190,7 @@ func (w *window) setState(m state) (news bool) {
 		w.draft = newDraft(m.set)
 	} else {
 		w.draft = w.draft.rebase(w.state.set, m.set)
+		maps.DeleteFunc(w.draft.texts, func(key, _ string) bool { return m.set.Locked(key) })
 	}
 	w.state, w.stale = &m, false
 	w.rebuild()

@@ -344,7 +344,12 @@ func TestSettingsLocked(t *testing.T) {
 	_, w := openOn(t, text.Dutch, nothing)
 	st := locked(t, text.Dutch)
 	place := st.set.LockedBy("hub.base_url")
-	w.setState(st)
+	w.draft.texts = map[string]string{"hub.client_id": "typed", "card.over_fullscreen": "false"}
+	w.draft.lines = []settings.Line{{Number: "0201234567"}}
+	w.phones.add()
+	if w.setState(st); w.unsaved() || !w.rows["card.over_fullscreen"].focus.(*widget.Check).Checked {
+		t.Errorf("what was typed before the policy came is still there: %+v", w.draft)
+	}
 	w.Choose(sectionAdvanced)
 	n := 0
 	for key, r := range w.rows {
