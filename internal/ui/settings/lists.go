@@ -291,6 +291,9 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 		if p.Name == old { // it was named after its kind
 			p.Name = p.Kind
 		}
+		if !registry.Of(p.Kind).Requires(registry.NeedsSecret) {
+			p.secret = "" // there is no field to delete it from
+		}
 		b.w.edited()
 	})
 	kind.OnChanged = func(string) { choose() }

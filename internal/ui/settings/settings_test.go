@@ -951,3 +951,8 @@ func TestLinksOfOneKind(t *testing.T) {
 		t.Errorf("the secrets of %v, %v", slices.Collect(maps.Keys(want.LinkSecrets)), err)
 	}
 }
+	w.draft.phones[0].Kind = "3cx"
+	w.phones.build()
+	if w.phones.stops[0].(*widget.Select).SetSelected(text.Dutch.T(text.LinkKind("baresip"))); w.draft.phones[0].secret != "" {
+		t.Error("a kind without a secret has one")
+	}
