@@ -93,20 +93,19 @@ func (v *setupView) showPicking(b *fyne.Container) {
 		}
 		b.Add(widgets.Column(2, name, widgets.Small(folder)))
 	}
-	path := v.w.newField()
 	open := widgets.NewButton(l.T(text.SettingsWindowFileShow), nil)
 	fault := widgets.NewSlot()
 	open.OnTapped = func() {
-		p := strings.Trim(strings.TrimSpace(path.Text), `"`) // as Windows copies a path
+		p := strings.Trim(strings.TrimSpace(v.typed.Text), `"`) // as Windows copies a path
 		if !filepath.IsAbs(p) {
 			fault.Trouble(l.T(text.SettingsWindowFileWhole))
 			return
 		}
 		v.w.openFile(p)
 	}
-	path.OnSubmitted = func(string) { open.OnTapped() }
+	v.typed.OnSubmitted = func(string) { open.OnTapped() }
 	b.Add(widgets.Column(4, widgets.Bold(l.T(text.SettingsWindowFilePath), theme.SizeHint),
 		container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 8, 0, open),
-			explore.WithName(path, l.T(text.SettingsWindowFilePath), "", func() string { return fault.ContentName })), fault.Container))
+			explore.WithName(v.typed, l.T(text.SettingsWindowFilePath), "", func() string { return fault.ContentName })), fault.Container))
 	b.Add(container.NewHBox(widgets.NewButton(l.T(text.SettingsWindowFileCancel), v.w.closeFile)))
 }

@@ -826,6 +826,7 @@ func TestSetupFileByPath(t *testing.T) {
 	for typed, want := range map[string]string{path: path, ` "` + path + `" `: path, "kantoor.wiebelt": "", "": ""} {
 		w.openFile("")
 		uitest.All[*widgets.Field](w.file.object)[0].SetText(typed)
+		w.file.show() // the usual folders have been searched
 		uitest.PressIn(t, w.file.object, text.Dutch.T(text.SettingsWindowFileShow))
 		if w.file.path != want {
 			t.Errorf("%q opens %q", typed, w.file.path)
@@ -950,9 +951,9 @@ func TestLinksOfOneKind(t *testing.T) {
 		!maps.Equal(want.LinkSecrets, secrets) {
 		t.Errorf("the secrets of %v, %v", slices.Collect(maps.Keys(want.LinkSecrets)), err)
 	}
-}
 	w.draft.phones[0].Kind = "3cx"
 	w.phones.build()
 	if w.phones.stops[0].(*widget.Select).SetSelected(text.Dutch.T(text.LinkKind("baresip"))); w.draft.phones[0].secret != "" {
 		t.Error("a kind without a secret has one")
 	}
+}

@@ -29,6 +29,7 @@ type setupView struct {
 	path    string
 	object  *fyne.Container
 	body    *fyne.Container
+	typed   *widgets.Field // the path of a file to open
 	phrase  *widgets.Field
 	number  *widgets.Field
 	steps   *stepList
@@ -51,7 +52,7 @@ func (w *window) openFile(path string) {
 		return
 	}
 	w.closeFile()
-	v := &setupView{w: w, path: path, body: widgets.Column(12), phrase: w.newSecretField(), number: w.newField(), steps: newStepList(w.host.Lang)}
+	v := &setupView{w: w, path: path, body: widgets.Column(12), typed: w.newField(), phrase: w.newSecretField(), number: w.newField(), steps: newStepList(w.host.Lang)}
 	v.phrase.OnSubmitted = func(string) { v.open() }
 	v.object = onPage(v.body)
 	w.file = v
