@@ -125,7 +125,7 @@ func (j hubState) step() int {
 // atStep is the check of one step: it reports a failure at this step or before; otherwise
 // it reports what passed returns.
 func atStep(step int, passed func(*exam, hubState) []finding) func(*exam, context.Context) []finding {
-	return func(e *exam, ctx context.Context) []finding {
+	return ifRead(func(e *exam, ctx context.Context) []finding {
 		j, in := e.fromHub.wait(ctx, hubTimeout)
 		if !in {
 			return []finding{timedOut(hubTimeout)}
@@ -139,7 +139,7 @@ func atStep(step int, passed func(*exam, hubState) []finding) func(*exam, contex
 			return oneFinding(Off, "hub.before")
 		}
 		return passed(e, j)
-	}
+	})
 }
 
 func (e *exam) hubName(j hubState) []finding {

@@ -126,18 +126,29 @@ type checkRun struct {
 // by the computer, not the resident, are in check_desktop.go, including those
 // of the group of phones.
 var checks = map[string]checkRun{
-	"settings": {0, (*exam).settings}, "policy": {0, (*exam).policy}, "setup": {0, (*exam).setup}, "secret": {0, (*exam).secret}, "expiry": {0, (*exam).expiry},
+	"settings": {0, (*exam).settings}, "policy": {0, ifRead((*exam).policy)}, "setup": {0, ifRead((*exam).setup)},
+	"secret": {0, ifRead((*exam).secret)}, "expiry": {0, ifRead((*exam).expiry)},
 	"hub.name":        {hubTimeout, atStep(stepName, (*exam).hubName)},
 	"hub.connection":  {hubTimeout, atStep(stepConnection, (*exam).hubConnection)},
 	"hub.certificate": {hubTimeout, atStep(stepCertificate, (*exam).hubCertificate)},
 	"hub.clock":       {hubTimeout, atStep(stepClock, (*exam).hubClock)},
 	"hub.token":       {hubTimeout, atStep(stepPassed, (*exam).hubToken)},
 	"hub.lookup":      {hubTimeout, (*exam).hubLookup},
-	"resident":        {0, (*exam).resident}, "version": {0, (*exam).version}, "listener": {0, (*exam).listener}, "link": {0, (*exam).link},
+	"resident":        {0, (*exam).resident}, "version": {0, (*exam).version}, "listener": {0, (*exam).listener}, "link": {0, ifRead((*exam).link)},
 	"scheme": {0, (*exam).scheme}, "autostart": {0, (*exam).autostart}, "microsip": {0, (*exam).microsip}, "screen": {0, (*exam).screen}, "tray": {0, (*exam).tray},
 	"cards": {residentTimeout + time.Second, (*exam).cards}, "lock": {0, (*exam).lock}, "browser": {0, (*exam).browser},
 	"disk": {0, (*exam).disk}, "folders": {0, (*exam).folders}, "program": {0, (*exam).program}, "log": {0, (*exam).log}, "crash": {0, (*exam).crash},
-	"history": {0, (*exam).history}, "audit": {0, (*exam).audit}, "delivery": {0, (*exam).delivery},
+	"history": {0, (*exam).history}, "audit": {0, ifRead((*exam).audit)}, "delivery": {0, (*exam).delivery},
+}
+
+// ifRead is a check of what the settings say: of the defaults in their place it says nothing.
+func ifRead(check func(*exam, context.Context) []finding) func(*exam, context.Context) []finding {
+	return func(e *exam, ctx context.Context) []finding {
+		if e.SettingsTimedOut {
+			return oneFinding(Off, "settings.unread")
+		}
+		return check(e, ctx)
+	}
 }
 
 // exam is one run.

@@ -47,6 +47,8 @@ func at(key string, line int) any { return placeOf(settings.Problem{Key: key, Li
 // is joins lines.
 func is(lines ...[]finding) []finding { return slices.Concat(lines...) }
 
+func lateSettings(_ *testing.T, e *exam) { e.SettingsTimedOut = true }
+
 func rows(t *testing.T) []row {
 	none, running := residentState{}, hub.ProbeResult{Resolved: true}
 	busy := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
@@ -60,7 +62,14 @@ func rows(t *testing.T) []row {
 		{"settings", setUp + "hunter2-Canary = 1\n", nil, oneFinding(Warn, "settings.unknown", at("", 6))},
 		{"settings", "[listener]\nport = \"x\"\n", nil, oneFinding(Fail, "settings.type", at("listener.port", 2))},
 		{"settings", "[listener]\nport = 1\n", nil, oneFinding(Fail, "settings.value", at("listener.port", 2))},
-		{"settings", "", func(_ *testing.T, e *exam) { e.SettingsTimedOut = true }, []finding{timedOut(loadTimeout)}},
+		{"settings", "", lateSettings, []finding{timedOut(loadTimeout)}},
+		{"policy", "", lateSettings, oneFinding(Off, "settings.unread")},
+		{"setup", "", lateSettings, oneFinding(Off, "settings.unread")},
+		{"secret", "", lateSettings, oneFinding(Off, "settings.unread")},
+		{"expiry", "", lateSettings, oneFinding(Off, "settings.unread")},
+		{"hub.token", "", lateSettings, oneFinding(Off, "settings.unread")},
+		{"link", "", lateSettings, oneFinding(Off, "settings.unread")},
+		{"audit", "", lateSettings, oneFinding(Off, "settings.unread")},
 
 		{"setup", setUp, nil, oneFinding(OK, "setup.ok")},
 		{"setup", "", nil, oneFinding(Fail, "setup.missing", "hub.base_url, hub.client_id, hub.organisation_code")},

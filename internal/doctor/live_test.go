@@ -166,14 +166,13 @@ func TestEverythingHangs(t *testing.T) {
 	silence := must.Get(net.Listen("unix", filepath.Join(cfg.Dirs.Run, instance.SocketName)))(t)
 	defer silence.Close()
 	began := time.Now()
-	cfg.Settings, cfg.SettingsTimedOut = load(t.Context(), func() *settings.Settings { wait(); return nil })
-	if !cfg.SettingsTimedOut {
+	if _, late := load(t.Context(), func() *settings.Settings { wait(); return nil }); !late {
 		t.Error("settings that never came were not late")
 	}
 	cfg.Settings, _ = settings.Load(cfg.Dirs)
 	r := runJSON(t, cfg, sys)
 	must.Within(t, began, 10*time.Second)
-	for id, want := range map[string]State{"settings": Fail, "secret": Fail, "hub.name": OK, "hub.connection": Fail, "hub.token": Off, "resident": Fail,
+	for id, want := range map[string]State{"secret": Fail, "hub.name": OK, "hub.connection": Fail, "hub.token": Off, "resident": Fail,
 		"scheme": Fail, "tray": Fail, "lock": Fail, "disk": Fail, "folders": Fail, "program": Fail, "crash": OK} {
 		if c := r.of(t, id); c.State != want {
 			t.Errorf("%+v, want %s", c, want)
