@@ -111,8 +111,11 @@ func (e *exam) tray(ctx context.Context) []finding {
 // a missing sound player.
 func (e *exam) cards(ctx context.Context) []finding {
 	t := e.queryResident(ctx)
-	if t.presence != residentPresent {
+	switch t.presence {
+	case residentAbsent:
 		return oneFinding(Off, "cards.off")
+	case residentHangs, residentSilent:
+		return oneFinding(Off, "resident.untold")
 	}
 	switch f := t.facts; {
 	case f.Cards == string(health.CardsNotifications):

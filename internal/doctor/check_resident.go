@@ -135,8 +135,10 @@ func (e *exam) version(ctx context.Context) []finding {
 	t := e.queryResident(ctx)
 	ours := versionOf(e.Version)
 	switch {
-	case t.presence < residentSilent:
+	case t.presence == residentAbsent:
 		return oneFinding(Off, "version.off", ours)
+	case t.hello.Version == "": // it did not greet
+		return oneFinding(Off, "resident.untold")
 	case t.hello.Version == e.Version && t.hello.Build == e.Commit:
 		return oneFinding(OK, "version.ok", ours)
 	}
@@ -175,7 +177,7 @@ func (e *exam) listener(ctx context.Context) []finding {
 	case t.presence == residentPresent:
 		return oneFinding(Fail, "listener.silent")
 	case t.presence != residentAbsent:
-		return oneFinding(Off, "listener.unknown")
+		return oneFinding(Off, "resident.untold")
 	case e.Settings.Source("listener.port") != settings.Default && portTaken(ctx, l.Port):
 		return oneFinding(Fail, "listener.taken", l.Port)
 	}
@@ -209,6 +211,9 @@ func (e *exam) link(ctx context.Context) []finding {
 		return oneFinding(Off, "link.none")
 	}
 	t := e.queryResident(ctx)
+	if t.presence == residentHangs || t.presence == residentSilent {
+		return oneFinding(Off, "resident.untold")
+	}
 	var all []finding
 	for i, p := range e.Settings.Softphones {
 		all = append(all, linkFindings(i+1, p, t)...)
