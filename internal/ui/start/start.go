@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -129,8 +130,10 @@ func (w *window) read() {
 }
 
 func (w *window) setState(s state) {
-	w.state = &s
-	w.fill()
+	if w.state == nil || !reflect.DeepEqual(*w.state, s) { // else one of its widgets may have the keyboard
+		w.state = &s
+		w.fill()
+	}
 }
 
 // answer saves a choice, then calls then.
@@ -166,6 +169,9 @@ func (w *window) enqueue(do func(context.Context) (failed string), then func()) 
 					w.connecting = ""
 				}
 				w.failed.Trouble(failed)
+				if w.state != nil {
+					w.state.stale = true
+				}
 				w.read()
 			}
 		})

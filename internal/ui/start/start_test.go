@@ -214,6 +214,11 @@ func TestStartLanguage(t *testing.T) {
 	if said := b.DrainSent(); len(said) != 1 || !reflect.DeepEqual(said[0].M, windowapi.Changed{What: windowapi.ChangedSettings}) {
 		t.Errorf("said %v", said)
 	}
+	before := w.language.Objects[1]
+	b.SendFromResident(t, windowapi.KindSources, windowapi.Sources{})
+	if w.language.Objects[1] != before {
+		t.Error("a report without news replaced what may have the keyboard")
+	}
 	win := w.win
 	b.SendFromResident(t, windowapi.KindWelcome, uitest.Greeting(text.English))
 	now := b.Page(windowapi.WindowStart).(*window)

@@ -27,6 +27,7 @@ type state struct {
 	setUp  bool // the hub is configured
 	join   bool // the window asks for a code to join the relay with this computer
 	phones []phone
+	stale  bool // something was done since
 }
 
 // phone is a softphone of this computer.
