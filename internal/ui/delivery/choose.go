@@ -82,6 +82,7 @@ func (c *chooser) start() {
 // that does not respond.
 func (c *chooser) open(dir string) {
 	c.pendingDir = dir
+	typed := c.path.Text
 	c.w.host.After(0, func() {
 		found, err := zipsIn(dir)
 		c.w.host.Post(func() {
@@ -93,7 +94,9 @@ func (c *chooser) open(dir string) {
 				return
 			}
 			c.dir, c.found = dir, found
-			c.path.SetText(dir)
+			if c.path.Text == typed { // else somebody is typing the next path
+				c.path.SetText(dir)
+			}
 			said := ""
 			if len(found) == 0 {
 				said = c.w.host.Lang.T(text.DeliveryWindowChooseEmpty)

@@ -505,6 +505,11 @@ func TestDeliveryChooser(t *testing.T) {
 		}
 	}
 	c.open(archive)
+	c.path.SetText("/srv/ber")
+	if b.RunDue(); c.dir != archive || c.path.Text != "/srv/ber" {
+		t.Errorf("shows %s, and what was being typed is %q", c.dir, c.path.Text)
+	}
+	c.open(archive)
 	c.open(dir)
 	slices.Reverse(b.Later) // the folder that was asked for before takes longer
 	if b.RunDue(); c.dir != dir {
