@@ -467,6 +467,21 @@ func TestFocusIsSeen(t *testing.T) {
 			}
 		}
 	}
+	// A page is scrolled to what gets it.
+	var content fyne.CanvasObject
+	b.do(func() {
+		content = b.w.Content()
+		b.w.SetContent(container.NewVScroll(container.NewVBox(b.entry, widgets.Gap(2000), b.button)))
+		b.w.Canvas().Focus(b.entry)
+	})
+	for _, to := range []struct {
+		key string
+		o   fyne.Focusable
+	}{{"Tab", b.button}, {"shift+Tab", b.entry}} {
+		b.Key(to.key)
+		b.until("what has the focus is seen", func() bool { return b.w.canvas.Focused() == to.o && b.w.canvas.ring() != nil })
+	}
+	b.do(func() { b.w.SetContent(content) })
 	b.Click(200, 20, 1)
 	b.until("no ring for the pointer", func() bool { return b.w.canvas.ring() == nil })
 }

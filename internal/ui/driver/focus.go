@@ -6,9 +6,11 @@ import (
 
 	"fyne.io/fyne/v2"
 	canvases "fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
 	base "fyne.io/fyne/v2/theme"
 
 	"wiebelt/internal/ui/offscreen"
+	"wiebelt/internal/ui/widgets"
 )
 
 // Dimensions of the focus ring in units: its width, and the distance of its outer edge, so
@@ -47,6 +49,35 @@ func (c *canvas) dropStaleFocus() {
 			c.Unfocus()
 		}
 	}
+}
+
+// revealFocus scrolls a page to what has the focus.
+func (c *canvas) revealFocus() {
+	f, ok := c.Focused().(fyne.CanvasObject)
+	if !ok {
+		return
+	}
+	if s, _ := scrollAround(c.top(), f); s != nil {
+		widgets.Reveal(s, lineOf(f), 2*ringOffset)
+	}
+}
+
+// scrollAround returns the innermost scroll around an object, which is itself in another.
+func scrollAround(in, o fyne.CanvasObject) (s *container.Scroll, found bool) {
+	if in == o {
+		return nil, true
+	}
+	children, _ := offscreen.Children(in)
+	for _, child := range children {
+		if s, found = scrollAround(child, o); !found {
+			continue
+		}
+		if around, ok := in.(*container.Scroll); ok && s == nil {
+			s = around
+		}
+		return s, true
+	}
+	return nil, false
 }
 
 // unitRect is a rectangle in units.

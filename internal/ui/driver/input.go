@@ -428,6 +428,7 @@ func (w *frame) typedKey(e window.KeyEvent, event *fyne.KeyEvent, held fyne.KeyM
 			} else {
 				w.canvas.FocusPrevious()
 			}
+			w.canvas.revealFocus()
 			return false
 		}
 	}
