@@ -52,7 +52,7 @@ func Open(host *widgets.Host) widgets.Page {
 	var side fyne.CanvasObject
 	w.list, side = widgets.NewSide(w, l.T(text.HelpTitle), items)
 	w.scroll = container.NewVScroll(w.pages)
-	w.win = host.Window(text.HelpTitle, container.New(widgets.SideLayout(topicsWidth), side, w.scroll), fyne.NewSize(720, 640))
+	w.win = host.Window(text.HelpTitle, container.New(widgets.SideLayout(topicsWidth), side, widgets.NewPane(l.T(text.HelpTitle), w.scroll)), fyne.NewSize(720, 640))
 	first := w.all[0].ID
 	if old, ok := host.Page(windowapi.WindowHelp).(*window); ok { // the same in another language
 		first = old.shown

@@ -1,6 +1,7 @@
 package help
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 	"unicode"
@@ -48,6 +49,28 @@ func TestHelpWindow(t *testing.T) {
 				t.Errorf("%s, %s: %g wide", l, p.ID, got)
 			}
 			uitest.Shot(t, w.win, "help-"+p.ID+"-"+string(l))
+		}
+	}
+}
+
+// TestHelpByKeyboard: the page is the second thing that Tab reaches, and keys scroll it.
+func TestHelpByKeyboard(t *testing.T) {
+	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowHelp: Open})
+	b.Show(windowapi.WindowHelp)
+	w := b.Page(windowapi.WindowHelp).(*window)
+	for _, width := range []float32{721, 720} { // wrapping text knows its height only once it has a width
+		uitest.Scaled(w.win, fyne.NewSize(width, 640), 1)
+	}
+	c := w.win.Canvas()
+	c.FocusNext()
+	c.FocusNext()
+	for _, k := range []struct {
+		name fyne.KeyName
+		down int
+	}{{fyne.KeyDown, 1}, {fyne.KeyPageDown, 1}, {fyne.KeyUp, -1}, {fyne.KeyPageUp, -1}, {fyne.KeyEnd, 1}, {fyne.KeyHome, -1}, {fyne.KeySpace, 1}} {
+		before := w.scroll.Offset.Y
+		if c.Focused().TypedKey(&fyne.KeyEvent{Name: k.name}); cmp.Compare(w.scroll.Offset.Y, before) != k.down {
+			t.Errorf("%s scrolls from %v to %v", k.name, before, w.scroll.Offset.Y)
 		}
 	}
 }

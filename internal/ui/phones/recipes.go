@@ -66,7 +66,7 @@ func Open(host *widgets.Host) widgets.Page {
 	var side fyne.CanvasObject
 	w.list, side = widgets.NewSide(w, l.T(text.RecipesTitle), w.items)
 	w.scroll = container.NewVScroll(w.pages)
-	w.win = host.Window(text.RecipesTitle, container.New(widgets.SideLayout(phonesWidth), side, w.scroll), fyne.NewSize(720, 688))
+	w.win = host.Window(text.RecipesTitle, container.New(widgets.SideLayout(phonesWidth), side, widgets.NewPane(l.T(text.RecipesTitle), w.scroll)), fyne.NewSize(720, 688))
 	first := sourcesPage
 	if old, ok := host.Page(windowapi.WindowRecipes).(*window); ok { // the same in another language
 		old.end()
