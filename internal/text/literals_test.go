@@ -43,6 +43,8 @@ var known = map[string]string{
 	"Dorpsstraat":                   "of the invented caller on a test card",
 	"Ons Dorp":                      "of the invented caller on a test card",
 	"Settings":                      "a section of MicroSIP's file",
+	"SystrayClass":                  "a class of windows",
+	"WiebeltTray":                   "a class of windows",
 	"on hold":                       "never shown",
 	"Windows":                       "the same in every language",
 	"Windows %d.%d build %d":        "in the file for the help desk, as are those below",

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 	"unicode/utf16"
@@ -13,6 +14,8 @@ import (
 
 	"fyne.io/systray"
 	"golang.org/x/sys/windows"
+
+	"wiebelt/internal/native/win32"
 )
 
 const iconSuffix = ".ico"
@@ -22,6 +25,7 @@ var (
 	procFindWindow    = user32.NewProc("FindWindowW")
 	procPeekMessage   = user32.NewProc("PeekMessageW")
 	procThreadMessage = user32.NewProc("PostThreadMessageW")
+	procNotifyIcon    = windows.NewLazySystemDLL("shell32.dll").NewProc("Shell_NotifyIconW")
 )
 
 // taskbarTimeout is how long to wait for a tray to appear.
@@ -44,11 +48,11 @@ func WaitHost(ctx context.Context, d time.Duration) bool {
 	return reachable(ctx)
 }
 
-// reachable waits for the taskbar, which at log-on may appear after we start. The library adds
-// its icon only once, and without a taskbar never reports that it is ready.
+// reachable waits for a taskbar that accepts icons: at log-on it may appear after we start, and
+// be too busy at first. The library adds its icon only once, and never reports that this failed.
 func reachable(ctx context.Context) bool {
 	again := time.Tick(time.Second)
-	for !HasHost(ctx) {
+	for !HasHost(ctx) || !acceptsIcons() {
 		select {
 		case <-ctx.Done():
 			return false
@@ -56,6 +60,39 @@ func reachable(ctx context.Context) bool {
 		}
 	}
 	return true
+}
+
+// shellIcon is a NOTIFYICONDATA.
+type shellIcon struct {
+	size             uint32
+	window           uintptr
+	id, flags, _     uint32
+	_                uintptr
+	_                [128]uint16
+	state, stateMask uint32
+	_                [256]uint16
+	_                uint32
+	_                [64]uint16
+	_                uint32
+	_                windows.GUID
+	_                uintptr
+}
+
+// acceptsIcons adds a hidden icon, with the library's number, and removes it again.
+func acceptsIcons() bool {
+	runtime.LockOSThread() // the window's
+	defer runtime.UnlockOSThread()
+	window, err := win32.Create("WiebeltTray", "", 0, 0, func(uint32, uintptr, uintptr) (uintptr, bool) { return 0, false })
+	if err != nil {
+		return false
+	}
+	defer win32.Destroy(window)
+	const add, remove, hasState, hidden = 0, 2, 8, 1
+	icon := shellIcon{window: window, id: 100, flags: hasState, state: hidden, stateMask: hidden}
+	icon.size = uint32(unsafe.Sizeof(icon))
+	ok, _, _ := procNotifyIcon.Call(add, uintptr(unsafe.Pointer(&icon)))
+	_, _, _ = procNotifyIcon.Call(remove, uintptr(unsafe.Pointer(&icon)))
+	return ok != 0
 }
 
 // run runs the system's event loop on the caller's goroutine.

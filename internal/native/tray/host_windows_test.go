@@ -25,8 +25,43 @@ func TestTooltipFits(t *testing.T) {
 	}
 }
 
-// TestTaskbarComesLater checks that on a desktop without a
-// taskbar the tray waits for one to appear.
+// taskbar is a taskbar that refuses the first icon.
+type taskbar struct {
+	mu    sync.Mutex
+	asked int
+	icons map[uintptr]bool // the windows that they are of
+}
+
+func (b *taskbar) message(what uint32, window, lParam uintptr) (uintptr, bool) {
+	const copyData, add, remove = 0x004A, 0, 2
+	switch what {
+	case win32.WMClose:
+		win32.Quit()
+	case copyData: // how wine passes on an icon; the first field says what to do with it
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		switch **(**uintptr)(unsafe.Pointer(&lParam)) {
+		case add:
+			if b.asked++; b.asked == 1 {
+				return 0, true
+			}
+			b.icons[window] = true
+		case remove:
+			delete(b.icons, window)
+		}
+		return 1, true
+	}
+	return 0, what == win32.WMClose
+}
+
+func (b *taskbar) has(window uintptr) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.icons[window]
+}
+
+// TestTaskbarComesLater checks that on a desktop without a taskbar the tray waits for one to
+// appear and to accept icons.
 func TestTaskbarComesLater(t *testing.T) {
 	const everything = 0x10000000 // GENERIC_ALL
 	name := must.Get(windows.UTF16PtrFromString("bare"))(t)
@@ -35,33 +70,43 @@ func TestTaskbarComesLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	enter := func() {
-		runtime.LockOSThread()
+		runtime.LockOSThread() // never unlocked: the thread ends with its windows
 		if ok, _, err := user32.NewProc("SetThreadDesktop").Call(desktop); ok == 0 {
 			t.Error(err)
 		}
 	}
 	enter()
-	defer runtime.UnlockOSThread()
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if HasHost(ended) || reachable(ended) {
 		t.Error("there is a taskbar")
 	}
-	seen := make(chan struct{})
+	bar := &taskbar{icons: map[uintptr]bool{}}
 	var work sync.WaitGroup
 	work.Go(func() {
 		enter()
-		defer runtime.UnlockOSThread()
-		h, err := win32.Create("Shell_TrayWnd", "", 0, 0, func(uint32, uintptr, uintptr) (uintptr, bool) { return 0, false })
+		h, err := win32.Create("Shell_TrayWnd", "", 0, 0, bar.message)
 		if err != nil {
 			t.Error(err)
 		}
-		<-seen
+		win32.Loop()
 		win32.Destroy(h)
 	})
-	if !WaitHost(t.Context(), time.Minute) || !HasHost(t.Context()) {
+	if !WaitHost(t.Context(), time.Minute) || !HasHost(t.Context()) || bar.asked < 2 {
 		t.Error("the taskbar was not waited for")
 	}
-	close(seen)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	work.Go(func() {
+		enter()
+		New(Params{}).Run(ctx)
+	})
+	find := func(class string) uintptr {
+		h, _, _ := procFindWindow.Call(uintptr(unsafe.Pointer(must.Get(windows.UTF16PtrFromString(class))(t))), 0)
+		return h
+	}
+	must.Soon(t, func() (bool, any) { return bar.has(find("SystrayClass")), "no icon" })
+	cancel()
+	win32.Post(find("Shell_TrayWnd"), win32.WMClose, 0, 0)
 	work.Wait()
 }
