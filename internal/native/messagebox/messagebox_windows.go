@@ -12,8 +12,6 @@ import (
 	"wiebelt/internal/native/win32"
 )
 
-var findWindow = windows.NewLazySystemDLL("user32.dll").NewProc("FindWindowExW")
-
 // mbTopmostWarning is an OK button and a warning icon, above other windows. The system decides
 // whether the box gets the focus, depending on whether the user is typing elsewhere.
 const mbTopmostWarning = 0x00000030 | 0x00040000
@@ -43,25 +41,13 @@ func show(ctx context.Context, title, text string) error {
 	// The box may not exist yet, so asking once is not enough.
 	again := time.Tick(20 * time.Millisecond)
 	for id := <-thread; ; {
-		closeBoxes(id)
+		for _, box := range win32.WindowsOf(id, "#32770") { // the class of dialogs
+			win32.Post(box, win32.WMClose, 0, 0)
+		}
 		select {
 		case err := <-read:
 			return err
 		case <-again:
-		}
-	}
-}
-
-const dialogClass = 32770 // atom of the dialogs' class
-
-// closeBoxes asks a thread's dialogs to close.
-func closeBoxes(thread uint32) {
-	for h := uintptr(0); ; {
-		if h, _, _ = findWindow.Call(0, h, dialogClass, 0); h == 0 {
-			return
-		}
-		if id, err := windows.GetWindowThreadProcessId(windows.HWND(h), nil); err == nil && id == thread {
-			win32.Post(h, win32.WMClose, 0, 0)
 		}
 	}
 }

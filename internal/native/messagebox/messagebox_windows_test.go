@@ -12,15 +12,20 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-var foreground = windows.NewLazySystemDLL("user32.dll").NewProc("GetForegroundWindow")
+var (
+	user32     = windows.NewLazySystemDLL("user32.dll")
+	findWindow = user32.NewProc("FindWindowW")
+	foreground = user32.NewProc("GetForegroundWindow")
+)
 
 // TestBoxes checks that the box appears in front, only once for a repeated message, and that it
 // closes once Return was pressed or nobody waits for it any more.
 func TestBoxes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	const dialogClass = 32770           // an atom
 	box := func(title string) uintptr { // 0 if there is none on the screen
-		h, _, _ := findWindow.Call(0, 0, dialogClass, uintptr(unsafe.Pointer(must.Get(windows.UTF16PtrFromString(title))(t))))
+		h, _, _ := findWindow.Call(dialogClass, uintptr(unsafe.Pointer(must.Get(windows.UTF16PtrFromString(title))(t))))
 		if !windows.IsWindowVisible(windows.HWND(h)) {
 			return 0
 		}

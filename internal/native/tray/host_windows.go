@@ -22,8 +22,11 @@ const iconSuffix = ".ico"
 
 var (
 	user32            = windows.NewLazySystemDLL("user32.dll")
+	procCallWindow    = user32.NewProc("CallWindowProcW")
 	procFindWindow    = user32.NewProc("FindWindowW")
+	procGetWindowLong = user32.NewProc("GetWindowLongPtrW")
 	procPeekMessage   = user32.NewProc("PeekMessageW")
+	procSetWindowLong = user32.NewProc("SetWindowLongPtrW")
 	procThreadMessage = user32.NewProc("PostThreadMessageW")
 	procNotifyIcon    = windows.NewLazySystemDLL("shell32.dll").NewProc("Shell_NotifyIconW")
 )
@@ -117,9 +120,27 @@ func (t *Tray) run(ctx context.Context) {
 			abandon(left)
 		}
 	}()
-	systray.Run(func() { close(ready) }, func() {})
+	systray.Register(func() { close(ready) }, func() {})
+	keepIcon()
+	win32.Loop()
 	close(left)
 	<-done
+}
+
+// keepIcon makes the library keep its icon when the end of the session was cancelled, for example
+// because another program has unsaved work: it removes it at every WM_ENDSESSION.
+func keepIcon() {
+	const procedure, endSession = ^uintptr(3), 0x0016 // GWLP_WNDPROC is -4
+	for _, window := range win32.WindowsOf(windows.GetCurrentThreadId(), "SystrayClass") {
+		library, _, _ := procGetWindowLong.Call(window, procedure)
+		_, _, _ = procSetWindowLong.Call(window, procedure, windows.NewCallback(func(window, what, ends, lParam uintptr) uintptr {
+			if uint32(what) == endSession && ends == 0 {
+				return 0
+			}
+			r, _, _ := procCallWindow.Call(library, window, what, ends, lParam)
+			return r
+		}))
+	}
 }
 
 // loop prepares this thread for an event loop and returns a function that ends the loop if

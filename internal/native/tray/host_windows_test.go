@@ -61,7 +61,7 @@ func (b *taskbar) has(window uintptr) bool {
 }
 
 // TestTaskbarComesLater checks that on a desktop without a taskbar the tray waits for one to
-// appear and to accept icons.
+// appear and to accept icons, and that the icon stays when the end of the session was cancelled.
 func TestTaskbarComesLater(t *testing.T) {
 	const everything = 0x10000000 // GENERIC_ALL
 	name := must.Get(windows.UTF16PtrFromString("bare"))(t)
@@ -106,6 +106,14 @@ func TestTaskbarComesLater(t *testing.T) {
 		return h
 	}
 	must.Soon(t, func() (bool, any) { return bar.has(find("SystrayClass")), "no icon" })
+	const endSession = 0x0016
+	icon := find("SystrayClass")
+	for _, ends := range []uintptr{0, 1} {
+		user32.NewProc("SendMessageW").Call(icon, endSession, ends, 0)
+		if bar.has(icon) != (ends == 0) {
+			t.Errorf("the session ends: %d, the icon is there: %v", ends, bar.has(icon))
+		}
+	}
 	cancel()
 	win32.Post(find("Shell_TrayWnd"), win32.WMClose, 0, 0)
 	work.Wait()

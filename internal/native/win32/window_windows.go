@@ -18,6 +18,7 @@ var (
 	defWindowProc    = user32.NewProc("DefWindowProcW")
 	destroyWindow    = user32.NewProc("DestroyWindow")
 	dispatchMessage  = user32.NewProc("DispatchMessageW")
+	findWindow       = user32.NewProc("FindWindowExW")
 	getMessage       = user32.NewProc("GetMessageW")
 	loadCursor       = user32.NewProc("LoadCursorW")
 	postMessage      = user32.NewProc("PostMessageW")
@@ -95,6 +96,20 @@ func Create(className, title string, style, ex uintptr, handle Handler) (uintptr
 func Destroy(hwnd uintptr) {
 	handlers.Delete(hwnd)
 	destroyWindow.Call(hwnd)
+}
+
+// WindowsOf returns a thread's top-level windows of a class.
+func WindowsOf(thread uint32, className string) (all []uintptr) {
+	n, err := windows.UTF16PtrFromString(className)
+	for h := uintptr(0); err == nil; {
+		if h, _, _ = findWindow.Call(0, h, uintptr(unsafe.Pointer(n)), 0); h == 0 {
+			break
+		}
+		if id, err := windows.GetWindowThreadProcessId(windows.HWND(h), nil); err == nil && id == thread {
+			all = append(all, h)
+		}
+	}
+	return all
 }
 
 // Loop processes the calling thread's messages until Quit.
