@@ -20,6 +20,7 @@ import (
 	"wiebelt/internal/health"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/native/window"
 	"wiebelt/internal/resident/notifications"
 	"wiebelt/internal/resident/request"
 	"wiebelt/internal/resident/windowlauncher"
@@ -30,8 +31,9 @@ import (
 // windowParams returns the configuration of the windows process.
 func (r *Resident) windowParams() windowlauncher.Params {
 	return windowlauncher.Params{Exe: r.o.Exe, ProfileDir: r.o.ProfileDir, Welcome: r.welcome, Answer: r.answerWindow, Language: r.lang, Log: r.o.Log,
-		Copy:     func(s string) error { return r.display.Copy(s) },
-		WorkArea: r.workArea,
+		Copy:       func(s string) error { return r.display.Copy(s) },
+		LetForward: window.LetForward,
+		WorkArea:   r.workArea,
 		Ended: func() {
 			r.recount(context.Background()) // it may have ended before reporting what it wrote
 			if d := r.o.Demo; d != nil && d.ShowWindow {
@@ -115,6 +117,7 @@ func OpenFile(ctx context.Context, cfg instance.Config, path string) error {
 }
 
 func show(ctx context.Context, cfg instance.Config, m windowapi.Show) error {
+	window.LetForward()
 	_, _, err := instance.Ask(ctx, cfg, windowapi.KindShow, m)
 	return err
 }

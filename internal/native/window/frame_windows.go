@@ -124,6 +124,13 @@ func (f *winFrame) Show() error {
 	})
 }
 
+// LetForward lets other processes bring a window to the front, which Windows allows only to the
+// one that the user has just used. That one calls it before it asks another to show a window.
+func LetForward() {
+	const anyProcess = 0xFFFFFFFF
+	allowSetForeground.Call(anyProcess)
+}
+
 func (f *winFrame) Resize(size image.Point) error {
 	return f.do(func() error {
 		if maximized, _, _ := isZoomed.Call(f.hwnd); maximized != 0 {

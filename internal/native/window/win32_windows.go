@@ -14,6 +14,7 @@ var (
 	shell32  = windows.NewLazySystemDLL("shell32.dll")
 	shcore   = windows.NewLazySystemDLL("shcore.dll")
 
+	allowSetForeground     = user32.NewProc("AllowSetForegroundWindow")
 	adjustWindowRectForDPI = user32.NewProc("AdjustWindowRectExForDpi")
 	clientToScreen         = user32.NewProc("ClientToScreen")
 	createIconFromResource = user32.NewProc("CreateIconFromResourceEx")

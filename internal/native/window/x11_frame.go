@@ -124,6 +124,9 @@ func (f *x11Frame) SetCursor(c Cursor) error {
 	})
 }
 
+// LetForward does nothing: every program may bring its windows to the front.
+func LetForward() {}
+
 func (f *x11Frame) Show() error {
 	return f.doRequest(func() {
 		if f.shown.CompareAndSwap(false, true) {

@@ -35,6 +35,7 @@ type Params struct {
 	Welcome    func(window string) windowapi.Welcome // the first message
 	Answer     func(q request.Request)               // performs a window's request, on its own goroutine
 	Copy       func(s string) error                  // copies to the clipboard; must not block
+	LetForward func()                                // lets the windows come to the front
 	WorkArea   func() windowapi.WorkArea             // where windows open
 	Language   func() text.Language
 	Ended      func() // the process has ended
@@ -73,6 +74,7 @@ func (d *Launcher) Show(window string) { d.ShowAt(windowapi.Show{Window: window}
 
 // ShowAt is Show for a place in a window.
 func (d *Launcher) ShowAt(m windowapi.Show) {
+	d.p.LetForward()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.out != nil {

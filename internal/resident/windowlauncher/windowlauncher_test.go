@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,6 +35,8 @@ type office struct {
 	ended  chan struct{}
 	asked  chan string // kinds answered
 	hold   chan struct{}
+
+	allowed atomic.Bool // the windows may come to the front
 }
 
 func (*office) Ring(call.Event) error { return nil }
@@ -48,11 +51,12 @@ func newOffice(t *testing.T) *office {
 		copied: make(chan string, 1), ended: make(chan struct{}, 1), asked: make(chan string, 10), hold: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
 	o.Launcher = New(ctx, Params{ProfileDir: "/profile", Log: slog.New(slog.DiscardHandler),
-		Welcome:  func(window string) windowapi.Welcome { return windowapi.Welcome{Window: window, Theme: "dark"} },
-		Copy:     func(s string) error { o.copied <- s; return errors.New("no clipboard") },
-		WorkArea: func() windowapi.WorkArea { return windowapi.WorkArea{Scale: 1.5} },
-		Language: func() text.Language { return text.Dutch },
-		Ended:    func() { o.ended <- struct{}{} },
+		Welcome:    func(window string) windowapi.Welcome { return windowapi.Welcome{Window: window, Theme: "dark"} },
+		Copy:       func(s string) error { o.copied <- s; return errors.New("no clipboard") },
+		LetForward: func() { o.allowed.Store(true) },
+		WorkArea:   func() windowapi.WorkArea { return windowapi.WorkArea{Scale: 1.5} },
+		Language:   func() text.Language { return text.Dutch },
+		Ended:      func() { o.ended <- struct{}{} },
 		Answer: func(q request.Request) {
 			if q.Kind == "slow.one" {
 				select {
@@ -125,7 +129,8 @@ func TestServe(t *testing.T) {
 	}
 	o.Show(windowapi.WindowHelp)
 	var show windowapi.Show
-	if kind := o.next(c, &show); kind != windowapi.KindShow || show.Window != windowapi.WindowHelp || show.WorkArea.Scale != 1.5 {
+	if kind := o.next(c, &show); kind != windowapi.KindShow || show.Window != windowapi.WindowHelp ||
+		show.WorkArea.Scale != 1.5 || !o.allowed.Load() {
 		t.Errorf("%s %+v", kind, show)
 	}
 	second := o.connect(windowapi.WindowDelivery)
