@@ -460,6 +460,21 @@ func TestPresenting(t *testing.T) {
 	}
 }
 
+// TestPresentingOnWayland checks that an X program that fills the screen presents nothing
+// while a window that X does not know is in front, or none.
+func TestPresentingOnWayland(t *testing.T) {
+	x := xtest.Start(t, "", xtest.Options{})
+	x.PlainBus()
+	x.Compositor("sway", true)
+	x.Enter()
+	w := watch(t, os.Getenv("DISPLAY"), "", "")
+	socket := must.Get(filepath.Glob(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "sway-ipc.*.sock")))(t)[0]
+	x.Spawn("xterm", "-fullscreen")
+	becomes(t, w, "presenting", func(s State) bool { return s.Presenting })
+	x.Run("swaymsg", "--socket", socket, "workspace", "2")
+	becomes(t, w, "not seen", func(s State) bool { return !s.Presenting })
+}
+
 // TestDesktopGoes checks that a state that can no longer
 // be reported is not held against the user.
 func TestDesktopGoes(t *testing.T) {

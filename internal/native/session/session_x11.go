@@ -79,10 +79,18 @@ func (s *xServer) prepare() error {
 // window is active, for example because our own card has the focus, it uses
 // the last one for as long as that is shown: not minimized, nor on another workspace.
 func (s *xServer) checkFullScreen() {
-	if v := s.numbers(s.root, s.activeWindow); len(v) > 0 && v[0] != 0 && xproto.Window(v[0]) != s.active {
-		s.active = xproto.Window(v[0])
+	var now xproto.Window
+	if v := s.numbers(s.root, s.activeWindow); len(v) > 0 {
+		now = xproto.Window(v[0])
+	}
+	switch {
+	case now == s.active:
+	case now != 0:
+		s.active = now
 		xproto.ChangeWindowAttributes(s.c, s.active, xproto.CwEventMask,
 			[]uint32{xproto.EventMaskPropertyChange | xproto.EventMaskStructureNotify})
+	case os.Getenv("WAYLAND_DISPLAY") != "":
+		s.active = 0 // a window that X does not know is in front
 	}
 	full := false
 	if w, err := xproto.GetWindowAttributes(s.c, s.active).Reply(); err == nil && w.MapState != xproto.MapStateUnmapped {

@@ -34,14 +34,17 @@ var (
 
 // Open connects to the X server named by DISPLAY. If the server does not answer, it gives
 // up when ctx ends; the connection itself does not end with ctx.
-func Open(ctx context.Context) (*xgb.Conn, error) {
+func Open(ctx context.Context) (*xgb.Conn, error) { return OpenDisplay(ctx, "") }
+
+// OpenDisplay is Open for another X server.
+func OpenDisplay(ctx context.Context, display string) (*xgb.Conn, error) {
 	type opened struct {
 		c   *xgb.Conn
 		err error
 	}
 	ch := make(chan opened)
 	go func() {
-		c, err := open()
+		c, err := open(display)
 		select {
 		case ch <- opened{c, err}:
 		case <-ctx.Done(): // the result is no longer needed
@@ -58,9 +61,9 @@ func Open(ctx context.Context) (*xgb.Conn, error) {
 	}
 }
 
-func open() (*xgb.Conn, error) {
+func open(display string) (*xgb.Conn, error) {
 	prepare()
-	c, err := xgb.NewConn()
+	c, err := xgb.NewConnDisplay(display)
 	if err != nil {
 		return nil, err
 	}

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
 
+	"wiebelt/internal/native/xconn"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -65,7 +65,8 @@ func (s *Server) Compositor(name string, xwayland bool) {
 		}
 	}
 	s.Run("xhost", "+local:") // mutter's X server admits only clients that know its secret
-	s.windows = must.Get(xgb.NewConnDisplay(display))(s.t)
+	// A later connection of the tested code must not register this server's extensions meanwhile.
+	s.windows = must.Get(xconn.OpenDisplay(s.t.Context(), display))(s.t)
 	s.t.Cleanup(s.windows.Close)
 	s.desk = xproto.Setup(s.windows).DefaultScreen(s.windows).Root
 }
