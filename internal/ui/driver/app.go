@@ -47,6 +47,7 @@ type App struct {
 	reader        readerState
 	settings      settings
 	lifecycle     lifecycle
+	copied        func(string)
 }
 
 // New creates the process's Fyne application, to be run with Run. Without a desktop, it
@@ -76,7 +77,10 @@ func (a *App) Settings() fyne.Settings { return &a.settings }
 func (a *App) Lifecycle() fyne.Lifecycle { return &a.lifecycle }
 
 // Clipboard returns the desktop's clipboard.
-func (a *App) Clipboard() fyne.Clipboard { return clipboard{a.display} }
+func (a *App) Clipboard() fyne.Clipboard { return clipboard{a} }
+
+// OnCopied has f called with every text that is copied to the clipboard.
+func (a *App) OnCopied(f func(string)) { a.copied = f }
 
 // OpenURL opens nothing: the windows open links with package browser.
 func (a *App) OpenURL(*url.URL) error { return errors.New("not offered by this application") }
@@ -120,12 +124,12 @@ func callIfSet(f func()) {
 	}
 }
 
-type clipboard struct{ d window.Desktop }
+type clipboard struct{ a *App }
 
 // Content returns the text on the clipboard; it waits only briefly for a program
 // that does not provide it.
 func (c clipboard) Content() string {
-	s, err := c.d.Paste()
+	s, err := c.a.display.Paste()
 	if err != nil {
 		return ""
 	}
@@ -134,7 +138,10 @@ func (c clipboard) Content() string {
 
 // SetContent copies a text to the clipboard.
 func (c clipboard) SetContent(s string) {
-	if err := c.d.Copy(s); err != nil {
+	if err := c.a.display.Copy(s); err != nil {
 		fyne.LogError("copy", fmt.Errorf("clipboard: %w", err))
+	}
+	if c.a.copied != nil {
+		c.a.copied(s)
 	}
 }

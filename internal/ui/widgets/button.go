@@ -47,7 +47,7 @@ func (h *Host) CopyButton(label, copied text.Key, what func() string) *Button {
 	l, said := h.Lang, false
 	b := NewButton(l.T(label), nil)
 	b.OnTapped = func() {
-		h.Copy(what())
+		h.App.Clipboard().SetContent(what())
 		ShowFor(h, CopiedFor, &said, true, func() { b.SetText(l.T(Either(said, copied, label))) })
 	}
 	return b

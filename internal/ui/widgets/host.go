@@ -67,13 +67,6 @@ func NewHost(p Params, w windowapi.Welcome) *Host {
 	return &Host{Params: p, Lang: text.Language(w.Language), Welcome: w, pages: map[string]Page{}, shown: map[any]int{}}
 }
 
-// Copy copies a text to the clipboard. On X11, copied text is lost when its program exits,
-// so the resident, which stays, copies it too.
-func (h *Host) Copy(s string) {
-	h.App.Clipboard().SetContent(s)
-	h.Send(windowapi.KindCopy, windowapi.Copy{Text: s})
-}
-
 // Window creates one of our windows.
 func (h *Host) Window(title text.Key, content fyne.CanvasObject, size fyne.Size) fyne.Window {
 	name := h.Lang.T(title) + " – Wiebelt"

@@ -117,6 +117,8 @@ func Run(ctx context.Context, cfg Config) error {
 		},
 	}, welcome)
 
+	// On X11, copied text is lost when its program exits, so the resident, which stays, copies it too.
+	app.OnCopied(func(s string) { w.Send(windowapi.KindCopy, windowapi.Copy{Text: s}) })
 	var up bool
 	sent := make(chan struct{})
 	app.Lifecycle().SetOnStopped(cancel)
