@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"image"
 	"log/slog"
 	"os"
@@ -400,16 +401,16 @@ func TestQuietGNOME(t *testing.T) {
 }
 
 // card opens a window like a card's; focus gives it the keyboard.
-func card(t *testing.T, x *xtest.Server) (focus func()) {
+func card(t *testing.T, x *xtest.Server) (id xproto.Window, focus func()) {
 	t.Helper()
 	c := must.Get(xgb.NewConnDisplay(x.Display))(t)
 	t.Cleanup(c.Close)
-	id := must.Get(xproto.NewWindowId(c))(t)
+	id = must.Get(xproto.NewWindowId(c))(t)
 	screen := xproto.Setup(c).DefaultScreen(c)
 	xproto.CreateWindow(c, screen.RootDepth, id, screen.Root, 600, 400, 100, 100, 0, xproto.WindowClassInputOutput,
 		screen.RootVisual, xproto.CwOverrideRedirect, []uint32{1})
 	xproto.MapWindow(c, id)
-	return func() {
+	return id, func() {
 		must.Do(t, xproto.SetInputFocusChecked(c, xproto.InputFocusPointerRoot, id, xproto.TimeCurrentTime).Check())
 	}
 }
@@ -427,7 +428,7 @@ func TestPresenting(t *testing.T) {
 			becomes(t, w, "presenting", presenting)
 			// A card that takes the keyboard does not end the
 			// presentation, although no window is in front then.
-			focus := card(t, x)
+			_, focus := card(t, x)
 			x.Until("no window is in front", func() bool {
 				focus() // the window manager may still be about to give the focus to the terminal
 				front := x.Run("xprop", "-root", "_NET_ACTIVE_WINDOW")
@@ -458,6 +459,25 @@ func TestPresenting(t *testing.T) {
 			becomes(t, w, "over", not)
 		})
 	}
+}
+
+// TestPresentingElsewhere imitates mutter, which unmaps no window on another workspace.
+func TestPresentingElsewhere(t *testing.T) {
+	x := xtest.Start(t, "", xtest.Options{})
+	w := watch(t, x.Display, "", "")
+	id, _ := card(t, x)
+	set := func(name, format, value string, of ...string) {
+		x.Run("xprop", append(of, "-f", name, format, "-set", name, value)...)
+	}
+	of := func(workspace string) { set("_NET_WM_DESKTOP", "32c", workspace, "-id", fmt.Sprint(id)) }
+	of("0")
+	set("_NET_WM_STATE", "32a", "_NET_WM_STATE_FULLSCREEN", "-id", fmt.Sprint(id))
+	set("_NET_ACTIVE_WINDOW", "32x", fmt.Sprint(id), "-root")
+	becomes(t, w, "presenting", func(s State) bool { return s.Presenting })
+	set("_NET_CURRENT_DESKTOP", "32c", "1", "-root")
+	becomes(t, w, "on another workspace", func(s State) bool { return !s.Presenting })
+	of(fmt.Sprint(uint32(1<<32 - 1)))
+	becomes(t, w, "on every workspace", func(s State) bool { return s.Presenting })
 }
 
 // TestPresentingOnWayland checks that an X program that fills the screen presents nothing

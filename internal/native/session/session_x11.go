@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/screensaver"
@@ -21,7 +22,7 @@ type xServer struct {
 	root   xproto.Window
 	active xproto.Window // the last active window
 
-	activeWindow, state, fullScreen xproto.Atom
+	activeWindow, workspace, workspaceOf, state, fullScreen xproto.Atom
 }
 
 func watchServer(ctx context.Context, f *sourceStates, ready func()) error {
@@ -49,7 +50,7 @@ func watchServer(ctx context.Context, f *sourceStates, ready func()) error {
 		case screensaver.NotifyEvent:
 			f.update(func(f *sourceStates) { f.blanked = e.State == screensaver.StateOn })
 		case xproto.PropertyNotifyEvent:
-			if e.Window == s.root && e.Atom == s.activeWindow || e.Window == s.active && e.Atom == s.state {
+			if slices.Contains([]xproto.Atom{s.activeWindow, s.workspace, s.workspaceOf, s.state}, e.Atom) {
 				s.checkFullScreen()
 			}
 		case xproto.MapNotifyEvent, xproto.UnmapNotifyEvent:
@@ -60,7 +61,8 @@ func watchServer(ctx context.Context, f *sourceStates, ready func()) error {
 
 func (s *xServer) prepare() error {
 	if err := xconn.Atoms(s.c, map[string]*xproto.Atom{
-		"_NET_ACTIVE_WINDOW": &s.activeWindow, "_NET_WM_STATE": &s.state, "_NET_WM_STATE_FULLSCREEN": &s.fullScreen,
+		"_NET_ACTIVE_WINDOW": &s.activeWindow, "_NET_CURRENT_DESKTOP": &s.workspace, "_NET_WM_DESKTOP": &s.workspaceOf,
+		"_NET_WM_STATE": &s.state, "_NET_WM_STATE_FULLSCREEN": &s.fullScreen,
 	}); err != nil {
 		return err
 	}
@@ -94,9 +96,10 @@ func (s *xServer) checkFullScreen() {
 	}
 	full := false
 	if w, err := xproto.GetWindowAttributes(s.c, s.active).Reply(); err == nil && w.MapState != xproto.MapStateUnmapped {
-		for _, a := range s.numbers(s.active, s.state) {
-			full = full || xproto.Atom(a) == s.fullScreen
-		}
+		here, of := s.numbers(s.root, s.workspace), s.numbers(s.active, s.workspaceOf)
+		const every = 0xFFFFFFFF
+		elsewhere := len(here) > 0 && len(of) > 0 && of[0] != here[0] && of[0] != every // mutter unmaps nothing there
+		full = !elsewhere && slices.Contains(s.numbers(s.active, s.state), uint32(s.fullScreen))
 	}
 	s.f.update(func(f *sourceStates) { f.fullScreen = full })
 }
