@@ -38,6 +38,7 @@ type App struct {
 
 	queue queue
 	quit  bool
+	empty bool          // the last window was closed; another may have opened since
 	ended chan struct{} // closed when Run has returned
 
 	windows       []*frame

@@ -49,7 +49,7 @@ func (a *App) Run() {
 	callIfSet(a.lifecycle.started)
 	alarm := time.NewTimer(0)
 	defer alarm.Stop()
-	for !a.quit {
+	for !a.over() {
 		a.keepRenderers(time.Now())
 		jobs := a.queue.drain()
 		for _, f := range jobs {
@@ -63,7 +63,7 @@ func (a *App) Run() {
 			}
 		}
 		a.reportTree()
-		if a.quit {
+		if a.over() {
 			break
 		}
 		if next.IsZero() {
@@ -87,6 +87,9 @@ func (a *App) Run() {
 	callIfSet(a.lifecycle.stopped)
 	_ = a.display.Close() // it ends with the process at the latest
 }
+
+// over reports whether Run is to end.
+func (a *App) over() bool { return a.quit || a.empty && len(a.windows) == 0 }
 
 // keepRenderers has Fyne keep the windows' renderers, and drops sizes of objects no longer in them.
 func (a *App) keepRenderers(now time.Time) {

@@ -304,7 +304,12 @@ func TestUse(t *testing.T) {
 		w.Close()
 	})
 	b.until("nothing runs for a window that is closed", quiet)
-	b.Run("wmctrl", "-c", "bench")
+	b.do(func() { // a window is requested as the last one closes
+		b.w.Close()
+		b.app.CreateWindow("another").Show()
+	})
+	b.until("it has the keyboard", func() bool { return len(b.app.windows) == 1 && b.app.windows[0].focused })
+	b.Run("wmctrl", "-c", "another")
 	<-b.done
 }
 

@@ -182,9 +182,7 @@ func (w *frame) Close() {
 		return
 	}
 	w.destroy()
-	if len(w.app.windows) == 0 {
-		w.app.quit = true
-	}
+	w.app.empty = len(w.app.windows) == 0
 }
 
 func (w *frame) destroy() {
