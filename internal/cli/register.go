@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"errors"
+
+	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/registrations"
 	"wiebelt/internal/native/register"
 	"wiebelt/internal/text"
@@ -32,6 +35,9 @@ func (c *registerCmd) Run(e *env) error {
 		}
 	}
 	e.printText(text.RegisterDone)
+	if e.isNobody() {
+		return nil // what opens the link depends on the user
+	}
 	s, err := register.State(o)
 	if err == nil && !s.Ours {
 		return exitError(exitFailed, text.RegisterOther, s.Scheme)
@@ -75,8 +81,10 @@ func (c *unregisterCmd) Run(e *env) error {
 	if err := register.Unregister(o); err != nil {
 		return err
 	}
-	if err := e.remember(false, false); err != nil {
-		return err
+	if !c.AllUsers || !e.isNobody() {
+		if err := e.remember(false, false); err != nil {
+			return err
+		}
 	}
 	if c.AllUsers {
 		e.printText(text.RegisterGoneAll)
@@ -84,6 +92,12 @@ func (c *unregisterCmd) Run(e *env) error {
 		e.printText(text.RegisterGone)
 	}
 	return nil
+}
+
+// isNobody reports whether whoever runs this has no profile: a computer that is being set up.
+func (e *env) isNobody() bool {
+	_, err := e.dirs()
+	return errors.Is(err, profile.ErrNoHome)
 }
 
 // remember records for this profile what is registered on purpose.

@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/native/register"
 	"wiebelt/internal/testutil/instancetest"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/processtest"
 	"wiebelt/internal/text"
 )
 
@@ -172,4 +173,16 @@ func TestRegisterRepair(t *testing.T) {
 		t.Error("what was taken back came back")
 	}
 	exits(t, exitUsage, "", "register", "--repair", "--all-users", "--profile", profile).complains("--all-users")
+}
+
+// TestRegisterWithoutHome: whatever sets up a computer for everybody may have no home folder.
+func TestRegisterWithoutHome(t *testing.T) {
+	for _, command := range []string{"register", "unregister"} {
+		cmd := process(t, command, "--all-users")
+		cmd.Env = []string{processtest.RoleEnv + "=wiebelt"}
+		processtest.Inside(t, cmd, "unshare", "-Urm", "sh", "-c", `mount -t tmpfs none /etc && mount -t tmpfs none /usr/local/share && exec "$@"`, "sh")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", command, err, out)
+		}
+	}
 }
