@@ -13,13 +13,14 @@
 //     (wazo-confd), only those on lines with the extension.
 //   - A call is one device's part (a channel); several devices ring with several call_id
 //     and one conversation_id, and are one call here.
-//   - status Ringing is being called, Ring is calling, Up is answered. direction is
-//     the conversation's and may become known later; a call that rings meanwhile is
-//     reported once it is known.
+//   - status Ringing is being called, Ring is calling, Up is answered. direction is the
+//     conversation's, may be unknown, and an older Wazo has none: it only counts for a call
+//     that is first heard of when it is answered.
 //   - call_created arrives before the caller is known, with status Down: nothing
 //     is reported for it.
 //   - The server fills an empty peer_caller_id_number with dialed_extension, so a withheld
-//     caller looks like our own number: such a number is ignored.
+//     caller looks like our own number: such a number is ignored, except in a conversation
+//     that is outbound, where the other party's was dialled.
 //   - call_ended has caller and peer reversed: only its id and reason_code are used. It may
 //     overtake a call_updated of the same call, which must not bring the call back.
 //   - call_updated with another peer means that the call was passed on. If the party so far

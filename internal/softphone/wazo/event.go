@@ -100,21 +100,19 @@ func (s *session) reportCall(c wazoCall) {
 	e := call.Event{Direction: direction(c), Name: c.PeerName, Line: s.Account.Extension}
 	switch c.Status {
 	case "Ringing", "Ring":
-		if e.Direction == call.DirectionUnknown && !isKnown {
-			return // it is reported once it is known
-		}
 	case "Up":
 		e.State = call.Answered
 	default:
 		return
 	}
+	calledOut := c.Direction == outbound // what was dialled is not ours, but the other party's
 	switch {
-	case exchangelink.IsPublicNumber(c.Dialed) && e.Direction == call.Incoming:
+	case exchangelink.IsPublicNumber(c.Dialed) && e.Direction == call.Incoming && !calledOut:
 		e.Line = c.Dialed // the number that was called
 	case isKnown:
 		e.Line = "" // unchanged
 	}
-	e.Number = c.number(known, e.Direction == call.Outgoing || isKnown && known.Direction == call.Outgoing)
+	e.Number = c.number(known, calledOut || e.Direction == call.Outgoing || isKnown && known.Direction == call.Outgoing)
 	if e.Number == "" || e.Number != *c.PeerNumber {
 		e.Name = ""
 	}
@@ -139,13 +137,18 @@ func (c wazoCall) number(known call.Event, outgoing bool) string {
 	return ""
 }
 
-// direction returns a call's direction as the user sees it.
+const outbound = "outbound"
+
+// direction returns a call's direction as the user sees it. The server's is that of
+// the conversation: a call out that a colleague passes on rings here.
 func direction(c wazoCall) call.Direction {
 	switch {
-	case c.Status == "Ring", c.Caller, c.Direction == "outbound":
+	case c.Status == "Ring", c.Caller:
 		return call.Outgoing
-	case c.Direction == "inbound", c.Direction == "internal" && c.Status == "Ringing":
+	case c.Status == "Ringing", c.Direction == "inbound":
 		return call.Incoming
+	case c.Direction == outbound:
+		return call.Outgoing
 	}
 	return call.DirectionUnknown
 }

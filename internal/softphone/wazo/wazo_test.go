@@ -30,6 +30,9 @@ func TestStories(t *testing.T) {
 	unknown := func(c *told) { c.direction = "unknown" }
 	colleague := ring.as(func(c *told) { c.direction, c.peer, c.peerName, c.dialed = "internal", "102", "Bram", "101" })
 	dial := told{id: "1736065800.20", status: "Ring", direction: "outbound", caller: true, dialed: "0201234568", user: uuid}
+	calledOut := ring.as(func(c *told) {
+		c.direction, c.peer, c.peerName, c.dialed = "outbound", "0201234568", "Bakkerij Smit", "0201234568"
+	})
 	alone := func(c *told) { c.conversation = "" }
 	second := ring.as(func(c *told) { c.id = "1736065800.13" })
 	const rings = "ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567"
@@ -48,11 +51,19 @@ func TestStories(t *testing.T) {
 			[]string{rings, strings.Replace(rings, "ringing", "ended", 1)}},
 		{"the end overtakes everything", []simulate.WazoEvent{ring.event("call_ended"), ring.event("call_created"),
 			ring.event("call_updated")}, nil},
-		{"the direction is known later", []simulate.WazoEvent{ring.as(unknown).event("call_created"), ring.as(unknown).event("call_updated"), ring.event("call_updated"), ring.as(up).as(unknown).event("call_answered")},
-			[]string{rings, strings.Replace(rings, "ringing", "answered", 1)}},
-		{"the direction is known when it is answered", []simulate.WazoEvent{ring.as(unknown).event("call_created"), ring.as(up).event("call_answered")}, []string{strings.Replace(rings, "ringing", "answered", 1)}},
-		{"the direction is never known", []simulate.WazoEvent{ring.as(unknown).event("call_created"), ring.as(up).as(unknown).event("call_answered"), ring.event("call_ended")},
-			[]string{"answered unknown #1736065800.12 +31612345678 (J. de Vries) on 101", "ended completed unknown #1736065800.12 +31612345678 (J. de Vries) on 101"}},
+		{"the conversation's direction is unknown, or an older Wazo's call has none", []simulate.WazoEvent{
+			ring.as(unknown).event("call_created"), ring.as(func(c *told) { c.direction = "" }).event("call_updated"),
+			ring.as(up).as(unknown).event("call_answered"),
+		}, []string{rings, rings, strings.Replace(rings, "ringing", "answered", 1)}},
+		{"first heard of when it is answered", []simulate.WazoEvent{ring.as(up).event("call_answered")},
+			[]string{strings.Replace(rings, "ringing", "answered", 1)}},
+		{"so, and the direction is unknown", []simulate.WazoEvent{ring.as(up).as(unknown).event("call_answered"), ring.event("call_ended")},
+			[]string{"answered unknown #1736065800.12 +31612345678 (J. de Vries) on 101",
+				"ended completed unknown #1736065800.12 +31612345678 (J. de Vries) on 101"}},
+		{"passed on by a colleague who had called out", []simulate.WazoEvent{
+			calledOut.event("call_updated"), calledOut.as(up).event("call_answered"),
+		}, []string{"ringing incoming #1736065800.12 0201234568 (Bakkerij Smit) on 101",
+			"answered incoming #1736065800.12 0201234568 (Bakkerij Smit) on 101"}},
 		{"our own call", []simulate.WazoEvent{
 			dial.event("call_created"), dial.as(func(c *told) { c.status, c.peer, c.peerName = "Up", "0201234568", "Bakkerij Smit" }).event("call_answered"), dial.event("call_ended"),
 		}, []string{"ringing outgoing #1736065800.20 0201234568 on 101", "answered outgoing #1736065800.20 0201234568 (Bakkerij Smit) on 101", "ended completed outgoing #1736065800.20 0201234568 (Bakkerij Smit) on 101"}},
