@@ -40,9 +40,9 @@ const maxYeastarTokens = 8
 // The codes of answers.
 const (
 	yeastarOK       = 0
-	yeastarDenied   = 10003
+	yeastarDenied   = 40002
 	yeastarBadToken = 10004
-	yeastarTooMany  = 10023
+	yeastarTooMany  = 60002
 )
 
 // StartYeastar starts a Yeastar.

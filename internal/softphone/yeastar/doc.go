@@ -13,8 +13,9 @@
 //   - After five refused logins the exchange blocks this computer's address. After three,
 //     the same secret is only tried every half hour.
 //   - The exchange requires the token in the address: errors never contain an address.
-//   - A refusal has status 200 and an errcode other than 0. The meaning of the codes was
-//     not found: a refused token that is fresh lacks the rights; any other may be too old.
+//   - A refusal has status 200 and an errcode other than 0. Which one a wrong secret has is not
+//     documented: any counts as that, unless it means too many tokens, a fault or another
+//     version. A refused token that is fresh lacks the rights; any other may be too old.
 //   - The connection is subscribed to calls, their ends and transfers (topic_list), which
 //     is answered, and is kept alive by "heartbeat", since a minute of silence ends it.
 //   - call/query returns the current calls, in the form of events. It is requested

@@ -285,6 +285,19 @@ const (
 
 var errRefused = &link.Refusal{Why: "the exchange does not accept the client id and secret", Cause: link.CauseDenied}
 
+// loginError returns the error for a code that says nothing of the secret, nil for others.
+func loginError(code int) error {
+	switch code {
+	case -2, 70082: // an internal error; overloaded
+		return &link.Refusal{Why: "the exchange cannot let anybody in at the moment", Cause: link.CauseUnavailable}
+	case 60002:
+		return &link.Refusal{Why: "the exchange has given this client all the tokens it may have", Cause: link.CauseUnavailable}
+	case 10001, 10002, 10003:
+		return &link.Refusal{Why: "the exchange has another version of its API", Cause: link.CauseVersion}
+	}
+	return nil
+}
+
 // login requests a token with client ID and secret. Like renew, it may run
 // concurrently with the session's goroutine; only one of the two runs at a time.
 func (p *phone) login(ctx context.Context) (exchangelink.Token, error) {
@@ -297,6 +310,9 @@ func (p *phone) login(ctx context.Context) (exchangelink.Token, error) {
 		return exchangelink.Token{}, errRefused
 	}
 	t, code, err := p.ask(ctx, "get_token", map[string]string{"username": p.Account.User, "password": secret})
+	if err == nil {
+		err = loginError(code)
+	}
 	switch {
 	case err != nil:
 		return t, err

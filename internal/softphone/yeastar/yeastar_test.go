@@ -72,6 +72,14 @@ func TestExchange(t *testing.T) {
 		Ended: "ended incoming #1", Hostile: linktest.Mutate(odd, 330, event(told("9", "ALERT", "101 RING")), event(told("9", "BYE"))),
 		TokenPath: api + "get_token", TokenAnswer: `{"errcode":0,"access_token":%s}`,
 		Denied: "the exchange does not accept the client id and secret", NoSecret: "no client secret for Yeastar is stored",
+		Refusals: map[string]linktest.Refusal{
+			"too many tokens": {Answer: linktest.Says(api+"get_token", `{"errcode":60002,"errmsg":"canary"}`),
+				Want: "the exchange has given this client all the tokens it may have", Cause: link.CauseUnavailable},
+			"a fault": {Answer: linktest.Says(api+"get_token", `{"errcode":-2}`),
+				Want: "the exchange cannot let anybody in at the moment", Cause: link.CauseUnavailable},
+			"another version": {Answer: linktest.Says(api+"get_token", `{"errcode":10003}`),
+				Want: "the exchange has another version of its API", Cause: link.CauseVersion},
+		},
 		Losses:  []func(*linktest.Exchange){func(e *linktest.Exchange) { e.Fake.(*exchange).RevokeTokens() }},
 		Paths:   []string{api + "get_token", api + "subscribe", api + "call/query"},
 		Private: []string{"access_token", "/openapi"},
@@ -189,6 +197,10 @@ func TestRefused(t *testing.T) {
 		}
 	})
 	secret = linktest.Known.Secret
+	x.Intercept(linktest.Says(api+"get_token", `{"errcode":60002}`))
+	for range mostRefusals { // says nothing of the secret, and does not count
+		_ = try()
+	}
 	x.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path == api+"subscribe" {
 			w.WriteHeader(http.StatusForbidden)
