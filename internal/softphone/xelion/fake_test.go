@@ -156,6 +156,7 @@ func TestExchange(t *testing.T) {
 			"another version":      {Answer: login(401, 10008), Want: "Xelion has another version of its API (401)", Cause: link.CauseVersion},
 			"nothing there":        {Answer: login(404, 10100), Want: "Xelion has another version of its API (404)", Cause: link.CauseVersion},
 			"a second factor":      {Answer: login(401, 10013), Want: "Xelion asks this user for a second factor (401)", Cause: link.CauseRights},
+			"a fault":              {Answer: login(401, 10009), Want: "Xelion cannot log anybody in at the moment (401)", Cause: link.CauseUnavailable},
 			"no API for this user": {Answer: login(403, 10101), Want: "Xelion does not let this user use its API (403)", Cause: link.CauseRights},
 			"everywhere logged in": {Answer: login(401, 10005), Want: "Xelion has this user logged in elsewhere", Cause: link.CauseReplaced},
 			"no calls for this user": {Answer: linktest.Status(base+"/communications", http.StatusForbidden),

@@ -29,6 +29,7 @@ const (
 	codeDisabled        = "10006"
 	codePasswordExpired = "10007" // the password
 	codeVersion         = "10008"
+	codeFault           = "10009" // the server's own
 	codeFactor          = "10012" // a second factor is required
 	codeFactor2         = "10013"
 	codeNothing         = "10100" // no such resource
@@ -78,6 +79,8 @@ func (p *phone) loginError(status int, code string) error {
 		return refused(link.CauseDenied, "has disabled the user")
 	case code == codePasswordExpired:
 		return refused(link.CauseDenied, "says that the password has expired")
+	case code == codeFault:
+		return refused(link.CauseUnavailable, "cannot log anybody in at the moment")
 	case code == codeFactor, code == codeFactor2:
 		return refused(link.CauseRights, "asks this user for a second factor")
 	case status == http.StatusForbidden:
