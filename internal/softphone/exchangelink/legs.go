@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"wiebelt/internal/core/address"
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
 )
@@ -68,6 +69,9 @@ func (l *Legs) Report(r *link.Reporter, leg, id string, e call.Event, same func(
 		c = l.add(r, leg, id, e, same)
 	}
 	e.ID = c.id
+	if repeatsNumber(e.Name, e.Number) {
+		e.Name = ""
+	}
 	switch {
 	case c.answered != "" && c.answered != leg:
 		return // another device of an answered call
@@ -151,6 +155,17 @@ func (l *Legs) drop(r *link.Reporter, i int, why call.Reason, by string) {
 	id := l.calls[i].id
 	l.calls = slices.Delete(l.calls, i, i+1)
 	r.EndBy(id, why, by)
+}
+
+// repeatsNumber reports whether a name is only the number once more, as exchanges send for
+// somebody they do not know. A long one may be in another form, such as 06… for +316….
+func repeatsNumber(name, number string) bool {
+	a, ok := address.Digits(name)
+	b, ok2 := address.Digits(number)
+	if a, b = strings.TrimLeft(a, "+0"), strings.TrimLeft(b, "+0"); len(a) > len(b) {
+		a, b = b, a
+	}
+	return ok && ok2 && (a == b || len(a) >= 7 && strings.HasSuffix(b, a))
 }
 
 // LooksInternal reports whether a number looks internal: a few digits.

@@ -195,6 +195,25 @@ func TestTooManyCalls(t *testing.T) {
 	}
 }
 
+// TestNameIsNumber: a name that only repeats the number is none.
+func TestNameIsNumber(t *testing.T) {
+	for _, tt := range []struct{ name, number, want string }{
+		{"0612345678", "0612345678", ""}, {"06-12 345678", "+31612345678", ""}, {"+31612345678", "0612345678", ""}, {"102", "102", ""},
+		{"De Vries", "0612345678", "De Vries"}, {"112", "+31201234112", "112"}, {"0612345678", "0201234567", "0612345678"},
+		{"102", "", "102"}, {"", "", ""},
+	} {
+		var got string
+		with(t, func(r *link.Reporter) {
+			new(Legs).Report(r, "a", "a", call.Event{Name: tt.name, Number: tt.number}, nil)
+			e, _ := r.Known("a")
+			got = e.Name
+		})
+		if got != tt.want {
+			t.Errorf("%q of %q: %q", tt.name, tt.number, got)
+		}
+	}
+}
+
 func TestHangup(t *testing.T) {
 	for cause, want := range map[int]call.Reason{0: call.ReasonUnknown, 16: call.ReasonUnknown, 17: call.Rejected, 19: call.Missed, 21: call.Rejected, 26: call.AnsweredElsewhere, -1: call.ReasonUnknown, 127: call.ReasonUnknown} {
 		if got := HangupReason(cause); got != want {
