@@ -7,9 +7,9 @@
 //
 // How the exchange's data is interpreted:
 //
-//   - The token (POST /connect/token, client_credentials) lives for expires_in, is renewed
-//     after two thirds of that, and replaced at once if the server answers 401. It is sent
-//     in the Authorization header, for the upgrade too.
+//   - The token (POST /connect/token, client_credentials) lives for expires_in, which is in
+//     minutes, is renewed after two thirds of that, and replaced at once if the server
+//     answers 401. It is sent in the Authorization header, for the upgrade too.
 //   - An event names an entity. Only /callcontrol/<extension>/participants/<number>
 //     is used; the requested address is built here and never taken from the event.
 //     Type 0 is a change: the state is requested, and 404 means that it is already

@@ -180,7 +180,7 @@ func (p *phone) login(ctx context.Context, _ exchangelink.Token) (exchangelink.T
 	}
 	var answer struct {
 		Token   string  `json:"access_token"`
-		Expires float64 `json:"expires_in"` // seconds
+		Expires float64 `json:"expires_in"`
 	}
 	form := url.Values{"client_id": {p.Account.User}, "client_secret": {secret}, "grant_type": {"client_credentials"}}
 	status, err := p.Server.Post(ctx, "/connect/token", nil, "application/x-www-form-urlencoded", []byte(form.Encode()), &answer)
@@ -193,5 +193,14 @@ func (p *phone) login(ctx context.Context, _ exchangelink.Token) (exchangelink.T
 	case status != http.StatusOK:
 		return exchangelink.Token{}, p.Server.StatusError(status)
 	}
-	return p.Server.NewToken(answer.Token, "", exchangelink.Lifetime(answer.Expires))
+	return p.Server.NewToken(answer.Token, "", lifetime(answer.Expires))
+}
+
+// lifetime returns a token's life as given by 3CX: in minutes, though OAuth counts seconds,
+// unless it is too much for that.
+func lifetime(n float64) time.Duration {
+	if n >= 1 && n < 300 {
+		n *= 60
+	}
+	return exchangelink.Lifetime(n)
 }

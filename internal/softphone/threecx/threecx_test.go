@@ -227,6 +227,16 @@ func TestRenewal(t *testing.T) {
 	}
 }
 
+// TestLifetime: 3CX gives minutes; what can only be seconds is.
+func TestLifetime(t *testing.T) {
+	for given, want := range map[float64]time.Duration{0: 30 * time.Minute, 0.15: 150 * time.Millisecond, 1: time.Minute, 60: time.Hour,
+		3600: time.Hour, 1e9: 24 * time.Hour} {
+		if got := lifetime(given); got != want {
+			t.Errorf("%v: %v", given, got)
+		}
+	}
+}
+
 // TestExpired: a token that expired early is noticed at the next request, and the
 // call is reported anyway.
 func TestExpired(t *testing.T) {
