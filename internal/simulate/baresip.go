@@ -103,7 +103,10 @@ func (b *Baresip) SendUpdate(_ context.Context, n Update) error {
 		e.Type, e.Class = "CALL_ESTABLISHED", "call"
 	case n.Verb == End:
 		e.Type, e.Param = "CALL_CLOSED", "Connection reset by peer"
-		if n.Reason == call.Rejected {
+		switch {
+		case n.Reason == call.Rejected && out:
+			e.Param = "603 Decline"
+		case n.Reason == call.Rejected:
 			e.Param = "Connection reset by user"
 		}
 	default:

@@ -132,7 +132,7 @@ func (p *softphone) frame(r *link.Reporter, b []byte) {
 		return
 	}
 	e := event(f)
-	_, known := r.Known(e.ID)
+	last, known := r.Known(e.ID)
 	switch f.Type {
 	case "CALL_INCOMING":
 		e.Direction = call.Incoming
@@ -146,13 +146,25 @@ func (p *softphone) frame(r *link.Reporter, b []byte) {
 	case "CALL_ESTABLISHED":
 		e.State = call.Answered
 	case "CALL_CLOSED":
-		// An unanswered call does not show whether it was missed, rejected or answered
-		// elsewhere: param is a system error text, the same for all three.
 		e.State = call.Ended
+		if known && last.State == call.Ringing {
+			e.Reason = notAnswered(last.Direction, f.Param)
+		}
 	default:
 		return
 	}
 	r.Report(e)
+}
+
+// notAnswered returns why a call that was not answered ended, from the text of its end. An
+// incoming one that the caller's side ended may have been missed or answered elsewhere.
+func notAnswered(d call.Direction, param string) call.Reason {
+	switch code, _, _ := strings.Cut(param, " "); {
+	case d == call.Incoming && (param == "Connection reset by user" || param == "Rejected by user"), // until and since version 4
+		code == "486", code == "600", code == "603":
+		return call.Rejected
+	}
+	return call.ReasonUnknown
 }
 
 // event converts f into an event of its call.

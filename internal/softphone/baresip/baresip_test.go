@@ -93,13 +93,20 @@ func TestEvents(t *testing.T) {
 		who = " sip:0612345678@pbx via 0201234567 on sip:101@pbx"
 		old = `{"event":true,"type":"CALL_RINGING","class":"call","direction":"outgoing","peeruri":"sip:0612345678@pbx","id":"b"}`
 	)
+	ended := func(id, param string) string {
+		return fmt.Sprintf(`{"event":true,"class":"call","type":"CALL_CLOSED","id":%q,"param":%q}`, id, param)
+	}
 	for _, tt := range []struct {
 		name   string
 		frames []string
 		want   string
 	}{
 		{"4.9, answered", []string{in, est, end}, "ringing incoming #a" + who + "; answered incoming #a" + who + "; ended completed incoming #a" + who},
-		{"not answered", []string{in, end}, "ringing incoming #a" + who + "; ended incoming #a" + who},
+		{"refused, before 4.0", []string{in, end}, "ringing incoming #a" + who + "; ended rejected incoming #a" + who},
+		{"refused", []string{in, ended("a", "Rejected by user")}, "ringing incoming #a" + who + "; ended rejected incoming #a" + who},
+		{"given up by the caller", []string{in, ended("a", "Connection reset by peer")}, "ringing incoming #a" + who + "; ended incoming #a" + who},
+		{"refused there", []string{out, ended("b", "603 Decline")}, "ringing outgoing #b sip:0612345678@pbx; ended rejected outgoing #b sip:0612345678@pbx"},
+		{"given up here", []string{out, ended("b", "Rejected by user")}, "ringing outgoing #b sip:0612345678@pbx; ended outgoing #b sip:0612345678@pbx"},
 		{"outgoing, 4.9 and 1.0.0 words together", []string{out, old}, "ringing outgoing #b sip:0612345678@pbx"},
 		{"outgoing, 1.0.0", []string{old, old}, "ringing outgoing #b sip:0612345678@pbx"},
 		{"outgoing, without a direction", []string{`{"event":true,"type":"CALL_OUTGOING","peeruri":"sip:1@x","id":"b"}`}, "ringing outgoing #b sip:1@x"},

@@ -62,6 +62,9 @@ func (p RealPhone) calls(t *testing.T) {
 				}
 			}
 			reason := call.ReasonUnknown
+			if tt.scenario.Reject {
+				reason = call.Rejected
+			}
 			if tt.scenario.Answer {
 				if p.Answer != nil {
 					p.Answer()
