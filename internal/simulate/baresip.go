@@ -13,9 +13,9 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// Baresip is the ctrl_tcp module of the softphone baresip, version 1.0.0: it sends
-// an event for everything that happens, in netstrings, to one client, which a new one
-// replaces without notice.
+// Baresip is the ctrl_tcp module of the softphone baresip, version 1.0.0, which also says,
+// like 3.24, that a call was answered elsewhere: it sends an event for everything that
+// happens, in netstrings, to one client, which a new one replaces without notice.
 type Baresip struct {
 	*server
 	client net.Conn
@@ -108,6 +108,8 @@ func (b *Baresip) SendUpdate(_ context.Context, n Update) error {
 			e.Param = "603 Decline"
 		case n.Reason == call.Rejected:
 			e.Param = "Connection reset by user"
+		case n.Reason == call.AnsweredElsewhere:
+			e.Param += `,SIP;cause=200;text="Call completed elsewhere"`
 		}
 	default:
 		return nil

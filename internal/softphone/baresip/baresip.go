@@ -156,13 +156,16 @@ func (p *softphone) frame(r *link.Reporter, b []byte) {
 	r.Report(e)
 }
 
-// notAnswered returns why a call that was not answered ended, from the text of its end. An
-// incoming one that the caller's side ended may have been missed or answered elsewhere.
+// notAnswered returns why a call that was not answered ended, from the text of its end. Since
+// version 3.24 that includes the Reason (RFC 3326) why an exchange cancelled an incoming one.
+// Without it, the call may have been missed or answered elsewhere.
 func notAnswered(d call.Direction, param string) call.Reason {
 	switch code, _, _ := strings.Cut(param, " "); {
 	case d == call.Incoming && (param == "Connection reset by user" || param == "Rejected by user"), // until and since version 4
 		code == "486", code == "600", code == "603":
 		return call.Rejected
+	case d == call.Incoming && strings.Contains(strings.ReplaceAll(strings.ToLower(param), " ", "")+";", ",sip;cause=200;"):
+		return call.AnsweredElsewhere
 	}
 	return call.ReasonUnknown
 }

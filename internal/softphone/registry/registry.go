@@ -149,7 +149,7 @@ var table = [...]Kind{
 			Reasons: completed}},
 	{Name: Baresip, Reach: ByPhone, ReportLevel: call.AllStates, Recipe: "baresip",
 		Capabilities: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Transfer: TransferNewCall, Name: true,
-			Line: true, Reasons: []call.Reason{call.Completed, call.Rejected}}},
+			Line: true, Reasons: []call.Reason{call.Completed, call.AnsweredElsewhere, call.Rejected}}},
 	{Name: Linphone, Reach: ByPhone, ReportLevel: call.AllStates, Recipe: "linphone",
 		Capabilities: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Transfer: TransferNewCall, Name: true,
 			Reasons: completed}},
