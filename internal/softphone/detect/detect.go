@@ -152,9 +152,11 @@ func baresip(ctx context.Context, s System, p Process) []Phone {
 	return []Phone{{Kind: registry.Baresip, Address: at.String()}}
 }
 
+// linphone reads the address of a running linphone-daemon from its arguments: a name, or
+// since version 5.2 a path.
 func linphone(p Process) []Phone {
 	pipe := option(p.Args, "--pipe")
-	if pipe == "" || strings.ContainsAny(pipe, "/\x00") || len(pipe) > 80 {
+	if pipe == "" || strings.Contains(pipe, "/") && !filepath.IsAbs(pipe) || strings.ContainsRune(pipe, 0) || len(pipe) > 80 {
 		return []Phone{{Kind: registry.Linphone, Obstacle: InterfaceOff}}
 	}
 	return []Phone{{Kind: registry.Linphone, Address: pipe}}

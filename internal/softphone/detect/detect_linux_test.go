@@ -108,6 +108,7 @@ func TestLinphoneAndBria(t *testing.T) {
 	}{
 		{[]string{"--pipe", "lp", "--disable-stats-events"}, Phone{Kind: registry.Linphone, Address: "lp"}},
 		{[]string{"--pipe=lp"}, Phone{Kind: registry.Linphone, Address: "lp"}},
+		{[]string{"--pipe", "/run/user/1000/lp"}, Phone{Kind: registry.Linphone, Address: "/run/user/1000/lp"}},
 		{nil, Phone{Kind: registry.Linphone, Obstacle: InterfaceOff}},
 		{[]string{"--pipe", "../x"}, Phone{Kind: registry.Linphone, Obstacle: InterfaceOff}},
 		{[]string{"--pipe"}, Phone{Kind: registry.Linphone, Obstacle: InterfaceOff}},
