@@ -41,9 +41,9 @@ type softphone struct {
 	dialer func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// New returns a phone for link.Run. The address is the path of the daemon's socket, or the
-// bare name given with --pipe, which stands for a path in /tmp: "lp" is "/tmp/lp". Only an
-// invalid address is an error.
+// New returns a phone for link.Run. The address is the path of the daemon's socket, or a bare
+// name, which stands for a path in /tmp: "lp" is "/tmp/lp". Versions before 5.2 put the name
+// given with --pipe there; for later ones it is a path. Only an invalid address is an error.
 func New(address string) (link.Phone, error) {
 	if address != "" && !strings.Contains(address, "/") {
 		address = "/tmp/" + address
