@@ -400,7 +400,8 @@ func TestRecipeCommands(t *testing.T) {
 		if l.named {
 			name = inventedName
 		}
-		if e.Number != inventedNumber || e.State != l.state || e.Name != name || e.Direction != call.Incoming {
+		direction := call.ParseDirection(between(l.line, "--direction ", " "))
+		if e.Number != inventedNumber || e.State != l.state || e.Name != name || e.Direction != direction {
 			t.Errorf("%s: %+v\n%s", l.id, e, l.line)
 		}
 	}

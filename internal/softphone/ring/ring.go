@@ -41,7 +41,7 @@ var (
 	ErrHelp           = errors.New("help is asked for")
 	ErrFlag           = errors.New("no such flag")
 	ErrState          = errors.New("state is ringing, answered or ended")
-	ErrDirection      = errors.New("direction is incoming or outgoing")
+	ErrDirection      = errors.New("direction is incoming, outgoing or unknown")
 	ErrProfile        = errors.New("profile is a folder of this computer")
 	ErrInput          = errors.New("standard input cannot be read")
 	ErrTwinkle        = twinkle.ErrNotTwinkle
@@ -190,7 +190,7 @@ func (r *Request) event(said map[string]string) error {
 		return ErrState
 	}
 	direction := call.ParseDirection(said["direction"])
-	if direction == call.DirectionUnknown {
+	if direction == call.DirectionUnknown && !strings.EqualFold(said["direction"], direction.String()) {
 		return ErrDirection
 	}
 	r.Event = call.Event{Source: registry.Of(call.KindCommand).CallSource(""), State: state, Direction: direction,

@@ -39,6 +39,7 @@ func TestRingTakesWhatPhonesFillIn(t *testing.T) {
 		{"--state|Answered|--|" + number, call.Event{Number: number, State: call.Answered}},
 		{"--state=ENDED|--|" + number, call.Event{Number: number, State: call.Ended}},
 		{"--direction|outbound|--|" + number, call.Event{Number: number, Direction: call.Outgoing}},
+		{"--direction|Unknown|--|" + number, call.Event{Number: number, Direction: call.DirectionUnknown}},
 		{"--direction||--|" + number, call.Event{Number: number}},
 		{"--|" + number + "|--name|x", call.Event{Number: number, Name: "--name x"}},
 		{number + "|--name|x", call.Event{Number: number, Name: "--name x"}},
