@@ -29,10 +29,11 @@ var (
 	ErrFileTooLarge  = text.Errorf(text.RelayTooLarge)
 )
 
-// ReadCSV reads a table of users: UTF-8 or else Windows-1252, as spreadsheets write it, separated by commas or semicolons, with the column
-// names in the first line. Several extensions, numbers or queues are separated by "|", a
-// comma or a semicolon, extensions also by a space. missing lists the absent columns, for
-// Put. Any mistake in the table is an error, which names the line if it is not in the first.
+// ReadCSV reads a table of users: UTF-8 or else Windows-1252, as spreadsheets write it,
+// separated by commas or semicolons, with the column names in the first line. Several
+// extensions, numbers or queues are separated by "|", a comma or a semicolon, extensions also
+// by a space. missing lists the absent columns, for Put. Any mistake in the table is an error,
+// which names the line if it is not in the first.
 func ReadCSV(r io.Reader) (all []Entry, missing []string, err error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxCSV+1))
 	switch {
