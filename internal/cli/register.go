@@ -35,7 +35,7 @@ func (c *registerCmd) Run(e *env) error {
 		}
 	}
 	e.printText(text.RegisterDone)
-	if e.isNobody() {
+	if e.hasNoHome() {
 		return nil // what opens the link depends on the user
 	}
 	s, err := register.State(o)
@@ -81,7 +81,7 @@ func (c *unregisterCmd) Run(e *env) error {
 	if err := register.Unregister(o); err != nil {
 		return err
 	}
-	if !c.AllUsers || !e.isNobody() {
+	if !c.AllUsers || !e.hasNoHome() {
 		if err := e.remember(false, false); err != nil {
 			return err
 		}
@@ -94,8 +94,8 @@ func (c *unregisterCmd) Run(e *env) error {
 	return nil
 }
 
-// isNobody reports whether whoever runs this has no profile: a computer that is being set up.
-func (e *env) isNobody() bool {
+// hasNoHome reports whether whoever runs this has no home folder, such as what sets up a computer.
+func (e *env) hasNoHome() bool {
 	_, err := e.dirs()
 	return errors.Is(err, profile.ErrNoHome)
 }

@@ -81,8 +81,8 @@ func (l *listener) Close() error {
 	return err
 }
 
-// again becomes the only one anew, in a folder that was removed with lock and socket.
-func (i *Instance) again() (*Instance, error) {
+// reacquire becomes the only one anew, in a folder that was removed with lock and socket.
+func (i *Instance) reacquire() (*Instance, error) {
 	_ = i.listener.f.Close() // the socket at its path may be another's by now
 	i.release()
 	return Acquire(i.cfg)

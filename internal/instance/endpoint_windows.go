@@ -52,8 +52,8 @@ func lock(cfg Config) (release func(), err error) {
 	return func() { _ = windows.CloseHandle(h) }, nil
 }
 
-// again makes the folder anew; mutex and pipe are not in it.
-func (i *Instance) again() (*Instance, error) { return i, createRunDir(i.cfg) }
+// reacquire makes the folder anew; mutex and pipe are not in it.
+func (i *Instance) reacquire() (*Instance, error) { return i, createRunDir(i.cfg) }
 
 func startDetached(command func() *exec.Cmd) error {
 	// A phone may start programs in a job that ends with it: leave it if the job allows.

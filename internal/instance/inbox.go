@@ -73,8 +73,8 @@ func newInbox(cfg Config, t *receiver) *inbox {
 }
 
 // watch reads the inbox at once and whenever a file appears. If the folder is removed, it
-// calls again until that has made it anew.
-func (b *inbox) watch(ctx context.Context, again func() bool) {
+// calls reacquire until that has made it anew.
+func (b *inbox) watch(ctx context.Context, reacquire func() bool) {
 	var appeared chan fsnotify.Event
 	w, err := fsnotify.NewWatcher()
 	if err == nil {
@@ -97,7 +97,7 @@ func (b *inbox) watch(ctx context.Context, again func() bool) {
 	pause := retryAfter
 	gone := false
 	read := func() {
-		if gone && again() {
+		if gone && reacquire() {
 			gone = w.Add(b.dir) != nil
 		}
 		if b.read() && !gone {

@@ -180,7 +180,7 @@ func (i *Instance) Serve(ctx context.Context, h Handler) error {
 	current := i
 	work.Go(func() {
 		box.watch(ctx, func() bool {
-			next, err := current.again()
+			next, err := current.reacquire()
 			if errors.Is(err, ErrRunning) {
 				cancel(err)
 			}

@@ -81,7 +81,7 @@ func TestFolderRemoved(t *testing.T) {
 	first := must.Get(Acquire(config(dir)))(t)
 	must.Do(t, os.RemoveAll(dir))
 	serve(t, dir, e)
-	if _, err := first.again(); !errors.Is(err, ErrRunning) || first.Close() == nil || !residentAnswers(config(dir)) {
+	if _, err := first.reacquire(); !errors.Is(err, ErrRunning) || first.Close() == nil || !residentAnswers(config(dir)) {
 		t.Errorf("another one was faster: %v", err)
 	}
 }
