@@ -427,14 +427,9 @@ func (f *Feed) receiptSubject(u wire.User, key string, before, after Record) str
 	return f.inbox + "." + u.Token() + "." + key
 }
 
-// receiptTime is how long a user's computers have to confirm the end of a call. One that was
-// just closed or has lost its network is connected as far as the server knows.
-// maxUnconfirmed bounds what waits for that; of the rest the server still reports if there
-// is no computer.
-const (
-	receiptTime    = 10 * time.Second
-	maxUnconfirmed = 1 << 16
-)
+// maxUnconfirmed bounds the ends that wait to be confirmed; of the rest the server still reports
+// if there is no computer.
+const maxUnconfirmed = 1 << 16
 
 // handleReceipt handles a confirmation of a call's end, or the server's report that nobody
 // received it.
@@ -445,10 +440,11 @@ func (f *Feed) handleReceipt(m *nats.Msg) {
 	}
 }
 
-// checkReceipts reports the calls whose end was not confirmed in time.
+// checkReceipts reports the calls whose end was not confirmed in time: a computer that was just
+// closed or has lost its network is still connected as far as the server knows.
 func (f *Feed) checkReceipts(now time.Time) {
 	for subject, since := range f.unconfirmed {
-		if now.Sub(since) >= receiptTime {
+		if now.Sub(since) >= wire.ReceiptTime {
 			delete(f.unconfirmed, subject)
 			f.reportMissed(subject)
 		}

@@ -399,6 +399,6 @@ func TestMissed(t *testing.T) {
 	for end := ""; end == ""; { // it waits for eva's confirmation
 		end = must.Get(asleep.NextMsg(must.Patience))(t).Reply
 	}
-	later.Store(int64(receiptTime))
+	later.Store(int64(wire.ReceiptTime))
 	is("eva wazo/8")
 }

@@ -176,9 +176,6 @@ func Rights(site wire.Site) (publish, subscribe []string) {
 	return publish, []string{site.Subject(wire.TopicCalls, me), site.StateSubject(), "_INBOX." + me + ".>"}
 }
 
-// responseTime is how long a message that a user has received may be answered.
-const responseTime = 10 * time.Second
-
 // rights returns the scope of every user: to receive their own calls and the relays' state,
 // to confirm those, and to send their own requests. {{name()}} becomes the name in their token.
 func (a *Authority) rights(signing string) *jwt.UserScope {
@@ -188,7 +185,7 @@ func (a *Authority) rights(signing string) *jwt.UserScope {
 	publish, subscribe := Rights(a.Site)
 	p.Pub.Allow.Add(publish...)
 	p.Sub.Allow.Add(subscribe...)
-	p.Resp = &jwt.ResponsePermission{MaxMsgs: 1, Expires: responseTime}
+	p.Resp = &jwt.ResponsePermission{MaxMsgs: 1, Expires: wire.ReceiptTime}
 	scope.Template.Subs = 16
 	scope.Template.Payload = 4 << 10
 	return scope

@@ -18,6 +18,9 @@ const (
 // EndedShownFor is how long an ended call stays in snapshots, so that its reason can be shown.
 const EndedShownFor = 10 * time.Second
 
+// ReceiptTime is how long a user's computers have to confirm the end of a call.
+const ReceiptTime = 10 * time.Second
+
 // Snapshot holds all current calls of one user. Whoever has the newest one has missed
 // nothing that still matters.
 type Snapshot struct {

@@ -146,8 +146,7 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 				late.Stop()
 				work.Go(func() { p.maintain(ctx, s) })
 			}
-			p.applySnapshot(r, s, m)
-			if m.Reply != "" {
+			if p.applySnapshot(r, s, m) && m.Reply != "" {
 				_ = m.Respond(nil) // or the relay keeps the call that has ended as missed
 			}
 		case m := <-s.stateMessages:
@@ -285,15 +284,18 @@ func connectError(ctx context.Context, err error) error {
 
 // applySnapshot processes a snapshot if it is newer than all before. The first one of a session
 // reports every current call, known or not, since none could be confirmed while disconnected.
-func (p *Phone) applySnapshot(r *link.Reporter, on *session, m *nats.Msg) {
+// complete means that each call that has ended in it is reported, now or before; the first one
+// says nothing of those that came and went while this computer was not connected.
+func (p *Phone) applySnapshot(r *link.Reporter, on *session, m *nats.Msg) (complete bool) {
 	s, err := wire.ParseSnapshot(m.Data)
 	if err != nil {
 		r.Unreadable(len(m.Data))
-		return
+		return false
 	}
+	complete = on.synced
 	p.resetEpoch(on, m.Subject, s.Epoch)
 	if newer := s.Compare(p.newest); newer < 0 || newer == 0 && on.synced && !p.recovering {
-		return
+		return complete
 	}
 	forgot := p.newest.Epoch > 0 && s.Epoch > p.newest.Epoch
 	age := s.At.Sub(time.UnixMilli(s.Epoch)) // by the clocks of two relays
@@ -323,6 +325,7 @@ func (p *Phone) applySnapshot(r *link.Reporter, on *session, m *nats.Msg) {
 	if !p.recovering { // calls that are not reported may be going on nevertheless
 		r.EndOthers(going)
 	}
+	return complete && !p.recovering
 }
 
 // resetEpoch drops the known epoch if the relays answer a new connection's

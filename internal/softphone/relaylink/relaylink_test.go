@@ -174,11 +174,8 @@ func TestCalls(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	d.next("ended wazo/3") // the call rang and ended between two snapshots
-	must.Do(t, r.node.Conn.Publish(site.UserSubject(wire.TopicCalls, "anna"), []byte(`{"calls":7}`)))
-	old := wire.Snapshot{Epoch: 1, Seq: 1, At: time.Now()}
-	if _, err := r.node.Conn.Request(site.UserSubject(wire.TopicCalls, "anna"), old.Encode(), must.Patience); err != nil {
-		t.Errorf("not confirmed: %v", err)
-	}
+	must.Do(t, r.node.Conn.Publish(site.UserSubject(wire.TopicCalls, "anna"), []byte(`{"calls":7}`)),
+		r.node.Conn.Publish(site.UserSubject(wire.TopicCalls, "anna"), wire.Snapshot{Epoch: 1, Seq: 1, At: time.Now()}.Encode()))
 	r.tell("wazo/2", call.Ended, time.Now())
 	d.next("ended wazo/2") // by this report, not by the invalid message or the old snapshot
 }
@@ -346,6 +343,36 @@ func TestOverOnce(t *testing.T) {
 	}
 	for _, want := range []string{"ringing wazo/1", "ended wazo/1", "ringing wazo/2"} {
 		d.next(want)
+	}
+}
+
+// TestConfirmed: the end of a call is confirmed if it was reported, however many relays tell of
+// it, but not what the desk cannot read or finds on connecting.
+func TestConfirmed(t *testing.T) {
+	r := newRelay(t)
+	r.end()
+	r.node = must.Get(node.Start(node.Config{Name: "r1", Dir: r.dir, Host: "127.0.0.1", Port: r.port}, r.authority))(t) // without a feed
+	r.end = r.node.Close
+	asked := make(chan *nats.Msg, 16)
+	r.answer(wire.TopicCurrentCalls, func(m *nats.Msg) { asked <- m })
+	d := newDesk(t, r)
+	d.run()
+	must.Receive(t, asked, "a question of the desk, which has subscribed before")
+	inbox := must.Get(r.node.Conn.SubscribeSync("receipt.*"))(t)
+	tell := func(name string, data []byte) {
+		t.Helper()
+		must.Do(t, r.node.Conn.PublishRequest(site.UserSubject(wire.TopicCalls, "anna"), "receipt."+name, data))
+	}
+	s := wire.Snapshot{Epoch: time.Now().Add(-time.Hour).UnixMilli(), Seq: 7, At: time.Now(), Calls: []wire.Call{{ID: "wazo/1", State: "ended"}}}
+	tell("unseen", s.Encode())
+	tell("unreadable", []byte(`{"calls":7}`))
+	s.Seq++
+	tell("first", s.Encode())
+	tell("second", s.Encode())
+	for _, want := range []string{"receipt.first", "receipt.second"} {
+		if m := must.Get(inbox.NextMsg(must.Patience))(t); m.Subject != want {
+			t.Errorf("%s is confirmed, want %s", m.Subject, want)
+		}
 	}
 }
 
