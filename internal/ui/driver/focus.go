@@ -58,7 +58,7 @@ func (c *canvas) revealFocus() {
 		return
 	}
 	if s, _ := scrollAround(c.top(), f); s != nil {
-		widgets.Reveal(s, lineOf(f), 2*ringOffset)
+		widgets.Reveal(s, lineOf(f), 48) // its name above it, and the text below it
 	}
 }
 

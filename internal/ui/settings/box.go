@@ -60,16 +60,9 @@ func lockedValue(s string) fyne.CanvasObject {
 	return widgets.NewSoftBox(label)
 }
 
-// newField returns a field that scrolls into view when it gets the focus.
-func (w *window) newField() *widgets.Field {
-	f := widgets.NewField()
-	f.OnFocus = func() { w.current().reveal(f) }
-	return f
-}
-
 // newSecretField returns a field that shows dots.
 func (w *window) newSecretField() *widgets.Field {
-	f := w.newField()
+	f := widgets.NewField()
 	f.Password = true
 	return f
 }

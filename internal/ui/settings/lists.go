@@ -109,7 +109,7 @@ func (b *listBox) redo(i int, do func()) func() {
 // field returns a field for a text of a row, which of returns from the draft; changed is
 // called whenever it has changed. Spaces around it do not count, as in the file.
 func (b *listBox) field(of func() *string, locked bool, changed func()) *widgets.Field {
-	e, shown := b.w.newField(), b.shown
+	e, shown := widgets.NewField(), b.shown
 	b.fields = append(b.fields, e)
 	e.SetText(*of())
 	e.OnChanged = func(s string) {

@@ -237,7 +237,7 @@ func (r *settingRow) wordsOr(words []string) fyne.CanvasObject {
 // text returns a field to type into, with the value as people read and write it. meant
 // converts that to the form of settings.ParseText.
 func (r *settingRow) text(shown string, meant func(string) string) *widgets.Field {
-	e := r.w.newField()
+	e := widgets.NewField()
 	e.Scroll = fyne.ScrollHorizontalOnly
 	e.SetText(shown)
 	e.OnChanged = func(s string) { r.typed(meant(s)) }
@@ -323,7 +323,7 @@ func dateIn(l text.Language, s string) string {
 
 // lines returns a field for a list, one element per line.
 func (r *settingRow) lines() fyne.CanvasObject {
-	e := r.w.newField()
+	e := widgets.NewField()
 	e.MultiLine = true
 	e.SetMinRowsVisible(3)
 	e.SetPlaceHolder(r.w.host.Lang.T(text.SettingsWindowListHint))

@@ -322,12 +322,6 @@ func (w *window) goTo(o fyne.CanvasObject) {
 	widgets.ScrollTo(w.scroll, widgets.OffsetIn(w.scroll, o)-20)
 }
 
-// reveal scrolls to an object, so that users moving between fields by keyboard
-// see where they type.
-func (w *window) reveal(o fyne.CanvasObject) {
-	widgets.Reveal(w.scroll, o, 48) // its name above it, and the text below it
-}
-
 // effectiveText returns the effective value of a key, as text.
 func (w *window) effectiveText(key string) string { return w.state.values[key].Value }
 

@@ -52,7 +52,7 @@ func (w *window) openFile(path string) {
 		return
 	}
 	w.closeFile()
-	v := &setupView{w: w, path: path, body: widgets.Column(12), typed: w.newField(), phrase: w.newSecretField(), number: w.newField(), steps: newStepList(w.host.Lang)}
+	v := &setupView{w: w, path: path, body: widgets.Column(12), typed: widgets.NewField(), phrase: w.newSecretField(), number: widgets.NewField(), steps: newStepList(w.host.Lang)}
 	v.phrase.OnSubmitted = func(string) { v.open() }
 	v.object = onPage(v.body)
 	w.file = v

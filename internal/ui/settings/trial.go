@@ -57,7 +57,7 @@ type trialBox struct {
 
 func newTrialBox(w *window) *trialBox {
 	l := w.host.Lang
-	b := &trialBox{w: w, number: w.newField(), steps: newStepList(l), end: widgets.Column(8)}
+	b := &trialBox{w: w, number: widgets.NewField(), steps: newStepList(l), end: widgets.Column(8)}
 	b.number.SetPlaceHolder(l.T(text.SettingsWindowTestNumber))
 	b.number.OnSubmitted = func(string) { b.toggle() }
 	b.start = widgets.NewButton(l.T(text.SettingsWindowTestStart), b.toggle)
@@ -205,7 +205,7 @@ func (b *trialBox) showOutcome(m outcome) {
 	b.steps.end()
 	b.show()
 	if b.w.shown == sectionHub && b.w.file == nil {
-		b.w.reveal(b.end)
+		widgets.Reveal(b.w.scroll, b.end, 48)
 	}
 }
 

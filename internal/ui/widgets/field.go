@@ -10,7 +10,6 @@ import (
 // Field is a line to type into. Escape is passed to its window.
 type Field struct {
 	widget.Entry
-	OnFocus func() // called when it gets the focus; may be nil
 }
 
 // NewField returns an empty field.
@@ -18,14 +17,6 @@ func NewField() *Field {
 	f := &Field{}
 	f.ExtendBaseWidget(f)
 	return f
-}
-
-// FocusGained implements fyne.Focusable.
-func (f *Field) FocusGained() {
-	f.Entry.FocusGained()
-	if f.OnFocus != nil {
-		f.OnFocus()
-	}
 }
 
 // TypedKey implements fyne.Focusable.
