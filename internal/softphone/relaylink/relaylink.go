@@ -146,8 +146,8 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 				late.Stop()
 				work.Go(func() { p.maintain(ctx, s) })
 			}
-			if p.applySnapshot(r, s, m) && m.Reply != "" {
-				_ = m.Respond(nil) // or the relay keeps the call that has ended as missed
+			if p.applySnapshot(r, s, m) {
+				_ = m.Respond(nil) // where asked for, or the relay keeps the ended call as missed
 			}
 		case m := <-s.stateMessages:
 			s.applyState(r, m.Data)
@@ -313,13 +313,16 @@ func (p *Phone) applySnapshot(r *link.Reporter, on *session, m *nats.Msg) (compl
 			continue
 		}
 		going[e.ID] = true
-		known, ok := r.Known(e.ID)
-		if e.State == call.Answered && (!ok || !on.synced) { // the time it rang is news too
+		if known, ok := r.Known(e.ID); ok && on.synced {
+			if !sameReport(known, e) {
+				r.Report(e)
+			}
+			continue
+		}
+		if e.State == call.Answered { // the time it rang is news too
 			r.Report(s.RingEvent(c, now))
 		}
-		if !ok || !on.synced || !sameReport(known, e) {
-			r.Report(e)
-		}
+		r.Report(e)
 	}
 	on.synced = true
 	if !p.recovering { // calls that are not reported may be going on nevertheless
