@@ -23,8 +23,6 @@ package guide
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -65,18 +63,6 @@ const (
 	TransfersUnknown Transfers = "unknown"
 )
 
-// Verified is how a recipe was verified, best first.
-type Verified string
-
-// How recipes were verified.
-const (
-	VerifiedRun    Verified = "run"    // with the real program
-	VerifiedSource Verified = "source" // in its source, or the vendor's own sample
-	VerifiedVendor Verified = "vendor" // in the vendor's documentation
-	VerifiedOthers Verified = "others" // only in what other users and programs do
-	VerifiedNone   Verified = "none"
-)
-
 // Recipe is a page in one language. It is immutable.
 type Recipe struct {
 	ID          string // from the file name
@@ -84,7 +70,7 @@ type Recipe struct {
 	Group       Group
 	ReportLevel ReportLevel
 	Transfer    Transfers
-	Verified    Verified
+	Verified    string // how, as in the file
 	// Sentences that go with the three fields above; only the last is always set.
 	ReportLevelNote, TransferNote, VerifiedNote string
 	Parts                                       []Part
@@ -116,8 +102,6 @@ const (
 	Text      Kind = "text"      // for another program's settings
 )
 
-var kinds = []Kind{URL, Link, Run, Program, Arguments, MicroSIP, Twinkle, ActionURL, Settings, Message, Command, Text}
-
 // Block is text to paste.
 type Block struct {
 	Kind    Kind
@@ -136,45 +120,27 @@ func (r Recipe) Blocks() []Block {
 	return all
 }
 
-var recipes = sync.OnceValues(func() (map[text.Language][]Recipe, error) {
+var recipes = sync.OnceValue(func() map[text.Language][]Recipe {
 	all := map[text.Language][]Recipe{}
-	err := fs.WalkDir(assets.Recipes, ".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		id, lang, ok := strings.Cut(strings.TrimSuffix(path.Base(p), ".txt"), ".")
-		if !ok || lang != string(text.Dutch) && lang != string(text.English) {
-			return fmt.Errorf("%s: not of the form ID.LANGUAGE.txt", p)
-		}
-		b, err := assets.Recipes.ReadFile(p)
-		if err != nil {
-			return err
-		}
-		r, err := parse(string(b))
-		if err != nil {
-			return fmt.Errorf("%s: %w", p, err)
-		}
+	names, _ := fs.Glob(assets.Recipes, "guide/recipes/*.txt")
+	for _, name := range names {
+		b, _ := assets.Recipes.ReadFile(name) // embedded
+		r := parse(string(b))
+		id, language, _ := strings.Cut(strings.TrimSuffix(path.Base(name), ".txt"), ".")
 		r.ID = id
-		all[text.Language(lang)] = append(all[text.Language(lang)], r)
-		return nil
-	})
+		all[text.Language(language)] = append(all[text.Language(language)], r)
+	}
 	for _, list := range all {
 		slices.SortFunc(list, func(a, b Recipe) int {
 			return cmp.Or(cmp.Compare(b.Group, a.Group), // "phone" before "any"
 				cmp.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title)))
 		})
 	}
-	return all, err
+	return all
 })
 
 // All returns the recipes in a language: phones sorted by name, then the kinds of phones.
-func All(l text.Language) []Recipe {
-	all, err := recipes()
-	if err != nil {
-		panic(err) // embedded: only a broken build gets here
-	}
-	return slices.Clone(all[l])
-}
+func All(l text.Language) []Recipe { return slices.Clone(recipes()[l]) }
 
 // Suggest returns the ids of recipes that a mistyped name may mean.
 func Suggest(l text.Language, name string) (ids []string) {
@@ -202,35 +168,25 @@ func Find(l text.Language, id string) (Recipe, bool) {
 
 const fence = "```"
 
-func parse(s string) (Recipe, error) {
-	var r Recipe
-	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
-	i := 0
-	for ; i < len(lines) && lines[i] != ""; i++ {
-		if err := r.parseHead(lines[i]); err != nil {
-			return r, fmt.Errorf("line %d: %w", i+1, err)
-		}
+// parse reads a recipe. A test checks that each is complete and well-formed.
+func parse(s string) (r Recipe) {
+	head, body, _ := strings.Cut(s, "\n\n")
+	for line := range strings.SplitSeq(head, "\n") {
+		r.parseHead(line)
 	}
-	if err := r.checkComplete(); err != nil {
-		return r, err
-	}
-	steps, open := 0, false // open: the next line goes on with the last part
-	for ; i < len(lines); i++ {
+	lines := strings.Split(strings.TrimRight(body, "\n"), "\n")
+	open := false // the next line goes on with the last part
+	for i := 0; i < len(lines); i++ {
 		line := lines[i]
 		switch n, step, isStep := stepOf(line); {
 		case line == "":
 			open = false
 		case strings.HasPrefix(line, fence):
-			b, next, err := parseBlock(lines, i)
-			if err != nil {
-				return r, fmt.Errorf("line %d: %w", i+1, err)
-			}
-			r.Parts = append(r.Parts, Part{Block: &b})
-			i, open = next, false
+			kind, caption, _ := strings.Cut(strings.TrimPrefix(line, fence+" "), " ")
+			end := i + 1 + slices.Index(lines[i+1:], fence)
+			r.Parts = append(r.Parts, Part{Block: &Block{Kind(kind), caption, strings.Join(lines[i+1:end], "\n")}})
+			i, open = end, false
 		case isStep:
-			if steps++; n != steps {
-				return r, fmt.Errorf("line %d: step %d should be %d", i+1, n, steps)
-			}
 			r.Parts = append(r.Parts, Part{Step: n, Text: step})
 			open = true
 		case open:
@@ -240,24 +196,11 @@ func parse(s string) (Recipe, error) {
 			open = true
 		}
 	}
-	if len(r.Blocks()) == 0 {
-		return r, errors.New("nothing to paste")
-	}
-	for _, p := range r.Parts { // tokens and paths belong in blocks, which are checked
-		for _, name := range placeholdersIn(p.Text) {
-			if name != "settings" {
-				return r, fmt.Errorf("place %q outside of a block", name)
-			}
-		}
-	}
-	return r, nil
+	return r
 }
 
-func (r *Recipe) parseHead(line string) error {
-	key, value, ok := strings.Cut(line, ": ")
-	if !ok {
-		return errors.New("not of the form key: value")
-	}
+func (r *Recipe) parseHead(line string) {
+	key, value, _ := strings.Cut(line, ": ")
 	word, note, _ := strings.Cut(value, " ")
 	switch key {
 	case "title":
@@ -269,27 +212,8 @@ func (r *Recipe) parseHead(line string) error {
 	case "transfers":
 		r.Transfer, r.TransferNote = Transfers(word), note
 	case "verified":
-		r.Verified, r.VerifiedNote = Verified(word), note
-	default:
-		return fmt.Errorf("unknown key %q", key)
+		r.Verified, r.VerifiedNote = word, note
 	}
-	return nil
-}
-
-func (r *Recipe) checkComplete() error {
-	switch {
-	case r.Title == "":
-		return errors.New("no title")
-	case !slices.Contains([]Group{GroupPhone, GroupAny}, r.Group):
-		return errors.New("group is phone or any")
-	case !slices.Contains([]ReportLevel{RingOnly, RingAndEnd, AllStates}, r.ReportLevel):
-		return errors.New("tells is ring, end or all")
-	case !slices.Contains([]Transfers{TransfersYes, TransfersNo, TransfersUnknown}, r.Transfer):
-		return errors.New("transfers is yes, no or unknown")
-	case !slices.Contains([]Verified{VerifiedRun, VerifiedSource, VerifiedVendor, VerifiedOthers, VerifiedNone}, r.Verified) || r.VerifiedNote == "":
-		return errors.New("verified is run, source, vendor, others or none, and a sentence")
-	}
-	return nil
 }
 
 // stepOf parses a line such as "3. What to do".
@@ -300,27 +224,4 @@ func stepOf(line string) (n int, rest string, ok bool) {
 	}
 	n, err := strconv.Atoi(number)
 	return n, rest, err == nil
-}
-
-// parseBlock reads the block that begins at line i, and also returns the line where it ends.
-func parseBlock(lines []string, i int) (Block, int, error) {
-	kind, caption, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(lines[i], fence)), " ")
-	b := Block{Kind: Kind(kind), Caption: caption}
-	if !slices.Contains(kinds, b.Kind) {
-		return b, i, fmt.Errorf("unknown kind of block %q", kind)
-	}
-	if caption == "" {
-		return b, i, errors.New("a block says what it is for")
-	}
-	end := slices.Index(lines[i+1:], fence)
-	if end < 1 {
-		return b, i, errors.New("a block without text or end")
-	}
-	b.Text = strings.Join(lines[i+1:i+1+end], "\n")
-	for _, p := range placeholdersIn(b.Text) {
-		if _, known := placeholders[p]; !known {
-			return b, i, fmt.Errorf("unknown place %q", p)
-		}
-	}
-	return b, i + 1 + end, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -192,32 +193,41 @@ goes on.
 ` + "``` url Address\nhttp://127.0.0.1:{{port}}/\n```\n\n3. Third in {{settings}}.\n"
 
 func TestParse(t *testing.T) {
-	r, err := parse(good)
-	if err != nil || len(r.Parts) != 5 || r.Parts[0].Text != "Words that go on." || r.Parts[2].Text != "Second goes on." || r.Parts[4].Step != 3 || r.Parts[3].Block.Caption != "Address" {
-		t.Fatalf("%+v %v", r, err)
+	r := parse(good)
+	if len(r.Parts) != 5 || r.Parts[0].Text != "Words that go on." || r.Parts[2].Text != "Second goes on." || r.Parts[4].Step != 3 ||
+		r.Parts[3].Block.Caption != "Address" {
+		t.Fatalf("%+v", r)
 	}
-	for what, change := range map[string][2]string{
-		"a key":                 {"group: phone", "colour: red"},
-		"no key":                {"group: phone", "phone"},
-		"no title":              {"title: X\n", ""},
-		"group":                 {"group: phone", "group: fax"},
-		"tells":                 {"tells: ring", "tells: much"},
-		"transfers":             {"transfers: no", "transfers: perhaps"},
-		"verified":              {"verified: none Not at all.", "verified: none"},
-		"a step left out":       {"2. Second", "4. Second"},
-		"a kind":                {"``` url", "``` poem"},
-		"no caption":            {"url Address", "url"},
-		"a place":               {"{{port}}", "{{ports}}"},
-		"an empty place":        {"{{port}}", "{{}}"},
-		"no end":                {"\n```\n\n3", "\n3"},
-		"a path outside":        {"{{settings}}", "{{exe}}"},
-		"a token outside":       {"{{settings}}", "{{path_token}}"},
-		"nothing to paste":      {"``` url Address\nhttp://127.0.0.1:{{port}}/\n```", ""},
-		"nothing in it":         {"``` url Address\nhttp://127.0.0.1:{{port}}/\n```", "``` url Address\n```"},
-		"something else before": {"Words\n", "``` url\n"},
-	} {
-		if _, err := parse(strings.Replace(good, change[0], change[1], 1)); err == nil {
-			t.Errorf("%s: no error", what)
+}
+
+// TestRecipesAreWhole: what the phone reports is said, steps are numbered, and places are only in blocks, which are checked.
+func TestRecipesAreWhole(t *testing.T) {
+	kinds := []Kind{URL, Link, Run, Program, Arguments, MicroSIP, Twinkle, ActionURL, Settings, Message, Command, Text}
+	for _, r := range append(All(text.Dutch), All(text.English)...) {
+		if r.Title == "" || r.VerifiedNote == "" || !slices.Contains([]Group{GroupPhone, GroupAny}, r.Group) ||
+			!slices.Contains([]ReportLevel{RingOnly, RingAndEnd, AllStates}, r.ReportLevel) ||
+			!slices.Contains([]Transfers{TransfersYes, TransfersNo, TransfersUnknown}, r.Transfer) ||
+			!slices.Contains([]string{"run", "source", "vendor", "others", "none"}, r.Verified) || len(r.Blocks()) == 0 {
+			t.Errorf("%s: %+v", r.ID, r)
+		}
+		steps := 0
+		for _, p := range r.Parts {
+			if p.Step > 0 {
+				steps++
+			}
+			if p.Step > 0 && p.Step != steps || strings.ReplaceAll(p.Text, "{{settings}}", "") != placeholderForm().ReplaceAllString(p.Text, "") {
+				t.Errorf("%s: step %d: %s", r.ID, p.Step, p.Text)
+			}
+		}
+		for _, b := range r.Blocks() {
+			if !slices.Contains(kinds, b.Kind) || b.Caption == "" || b.Text == "" {
+				t.Errorf("%s: %+v", r.ID, b)
+			}
+			for _, place := range placeholdersIn(b.Text) {
+				if placeholders[place] == nil {
+					t.Errorf("%s: place %q", r.ID, place)
+				}
+			}
 		}
 	}
 }

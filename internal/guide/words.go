@@ -2,6 +2,7 @@ package guide
 
 import (
 	"errors"
+	"strings"
 
 	"wiebelt/internal/text"
 )
@@ -10,22 +11,14 @@ import (
 func (r Recipe) ReportLevelText(l text.Language) string {
 	k := map[ReportLevel]text.Key{RingOnly: text.RecipesRingOnly, RingAndEnd: text.RecipesRingAndEnd,
 		AllStates: text.RecipesAllStates}[r.ReportLevel]
-	return sentences(l.T(k), r.ReportLevelNote)
+	return strings.TrimSpace(l.T(k) + " " + r.ReportLevelNote)
 }
 
-// TransfersText says in language l whether the phone reports that a call was passed
-// on.
+// TransfersText says in language l whether the phone reports that a call was passed on.
 func (r Recipe) TransfersText(l text.Language) string {
 	k := map[Transfers]text.Key{TransfersYes: text.RecipesTransfersYes, TransfersNo: text.RecipesTransfersNo,
 		TransfersUnknown: text.RecipesTransfersUnknown}[r.Transfer]
-	return sentences(l.T(k), r.TransferNote)
-}
-
-func sentences(first, second string) string {
-	if second == "" {
-		return first
-	}
-	return first + " " + second
+	return strings.TrimSpace(l.T(k) + " " + r.TransferNote)
 }
 
 // ExplainError explains an error of Fill in language l, and what to do about it.
