@@ -1,218 +1,164 @@
 package templates
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/xml"
 	"fmt"
 	"html"
 	"slices"
-	"strconv"
 	"strings"
+	"text/template"
 
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/text"
 )
 
-const namespace = "http://schemas.microsoft.com/GroupPolicy/2006/07/PolicyDefinitions"
+// admxTemplate takes the sections; the schema fixes the order of its parts.
+const admxTemplate = `<?xml version="1.0" encoding="UTF-8"?>
+<policyDefinitions xmlns="http://schemas.microsoft.com/GroupPolicy/2006/07/PolicyDefinitions" revision="1.0" schemaVersion="1.0">
+  <policyNamespaces>
+    <target prefix="wiebelt" namespace="Wiebelt.Policies.Wiebelt"></target>
+  </policyNamespaces>
+  <resources minRequiredRevision="1.0"></resources>
+  <supportedOn>
+    <definitions>
+      <definition name="supported" displayName="$(string.supported)"></definition>
+    </definitions>
+  </supportedOn>
+  <categories>
+    <category name="wiebelt" displayName="$(string.wiebelt)"></category>
+{{- range .}}
+    <category name="{{category .Name}}" displayName="$(string.{{id "group" .Name}})">
+      <parentCategory ref="wiebelt"></parentCategory>
+    </category>
+{{- end}}
+  </categories>
+  <policies>
+{{- range .}}{{range $rule := .Rules}}
+    <policy name="{{.Name}}" class="Machine" displayName="$(string.{{.Name}})" explainText="$(string.{{.Help}})"
+{{- if .IsFlag}} key="{{.RegistryKey}}" valueName="{{(index .Keys 0).Name}}"
+{{- else}} presentation="$(presentation.{{.Name}})" key="{{.RegistryKey}}"{{end}}>
+      <parentCategory ref="{{category .Section.Name}}"></parentCategory>
+      <supportedOn ref="supported"></supportedOn>
+{{- if .IsFlag}}
+      <enabledValue>
+        <decimal value="1"></decimal>
+      </enabledValue>
+      <disabledValue>
+        <decimal value="0"></decimal>
+      </disabledValue>
+{{- else}}
+      <elements>
+{{- range .Keys}}
+        <{{element .}} id="{{$rule.Control .}}" valueName="{{.Name}}"
+{{- if required .}} required="true"{{end}}
+{{- if eq (element .) "text"}} maxLength="1000"{{else if eq (element .) "decimal"}} minValue="{{.Min}}" maxValue="{{.Max}}"{{end}}>
+{{- if eq (element .) "enum"}}
+{{- range .Choices}}
+          <item displayName="$(string.{{id "choice" .}})">
+            <value>
+              <string>{{.}}</string>
+            </value>
+          </item>
+{{- end}}
+        {{end}}</{{element .}}>
+{{- end}}
+      </elements>
+{{- end}}
+    </policy>
+{{- end}}{{end}}
+  </policies>
+</policyDefinitions>
+`
 
-// The parts of an ADMX file, in schema order.
-type (
-	definitions struct {
-		XMLName  xml.Name  `xml:"policyDefinitions"`
-		NS       string    `xml:"xmlns,attr"`
-		Revision string    `xml:"revision,attr"`
-		Schema   string    `xml:"schemaVersion,attr"`
-		Target   target    `xml:"policyNamespaces>target"`
-		Minimum  resources `xml:"resources"`
-		// SupportedOn is what the policies apply to; Windows ignores it.
-		SupportedOn []named    `xml:"supportedOn>definitions>definition"`
-		Categories  []category `xml:"categories>category"`
-		Policies    []policy   `xml:"policies>policy"`
+// admlTemplate takes translations.
+const admlTemplate = `<?xml version="1.0" encoding="UTF-8"?>
+<policyDefinitionResources xmlns="http://schemas.microsoft.com/GroupPolicy/2006/07/PolicyDefinitions" revision="1.0" schemaVersion="1.0">
+  <displayName>Wiebelt</displayName>
+  <description>{{xml .Description}}</description>
+  <resources>
+    <stringTable>
+{{- range .Strings}}
+      <string id="{{.ID}}">{{xml .Text}}</string>
+{{- end}}
+    </stringTable>
+    <presentationTable>
+{{- range $rule := .Rules}}
+      <presentation id="{{.Name}}">
+{{- range .Keys}}{{$ref := $rule.Control .}}
+{{- if eq (element .) "enum"}}
+        <dropdownList refId="{{$ref}}" noSort="true" defaultItem="0">{{xml (title .)}}</dropdownList>
+{{- else if eq (element .) "decimal"}}
+        <decimalTextBox refId="{{$ref}}" defaultValue="{{.Default}}">{{xml (title .)}}</decimalTextBox>
+{{- else if eq (element .) "multiText"}}
+        <multiTextBox refId="{{$ref}}">{{xml (title .)}}</multiTextBox>
+{{- else}}
+        <textBox refId="{{$ref}}">
+          <label>{{xml (title .)}}</label>
+{{- with .Default}}
+          <defaultValue>{{xml .}}</defaultValue>
+{{- end}}
+        </textBox>
+{{- end}}
+{{- end}}
+      </presentation>
+{{- end}}
+    </presentationTable>
+  </resources>
+</policyDefinitionResources>
+`
+
+// filled fills a template with words in a language.
+func filled(l text.Language, source string, data any) []byte {
+	t := template.New("").Funcs(template.FuncMap{"id": id, "category": categoryOf, "element": elementOf,
+		"required": func(e settings.Entry) bool { return e.Key == "line.number" || e.Key == "softphone.kind" },
+		"title":    func(e settings.Entry) string { return l.T(text.SettingTitle(e.Key)) },
+		"xml": func(s string) string {
+			var b strings.Builder
+			_ = xml.EscapeText(&b, []byte(s)) // a Builder takes all
+			return b.String()
+		}})
+	var b bytes.Buffer
+	if err := template.Must(t.Parse(source)).Execute(&b, data); err != nil {
+		panic(err) // a test fills both
 	}
-	target struct {
-		Prefix    string `xml:"prefix,attr"`
-		Namespace string `xml:"namespace,attr"`
-	}
-	resources struct {
-		Revision string `xml:"minRequiredRevision,attr"`
-	}
-	named struct {
-		Name    string `xml:"name,attr"`
-		Display string `xml:"displayName,attr"`
-	}
-	ref struct {
-		Ref string `xml:"ref,attr"`
-	}
-	category struct {
-		named
-		Parent *ref `xml:"parentCategory"`
-	}
-	policy struct {
-		Name         string    `xml:"name,attr"`
-		Class        string    `xml:"class,attr"`
-		Display      string    `xml:"displayName,attr"`
-		Explain      string    `xml:"explainText,attr"`
-		Presentation string    `xml:"presentation,attr,omitempty"`
-		Key          string    `xml:"key,attr"`
-		Value        string    `xml:"valueName,attr,omitempty"`
-		Parent       ref       `xml:"parentCategory"`
-		SupportedOn  ref       `xml:"supportedOn"`
-		Enabled      *value    `xml:"enabledValue"`
-		Disabled     *value    `xml:"disabledValue"`
-		Elements     *elements `xml:"elements"`
-	}
-	value struct {
-		Decimal *decimalValue `xml:"decimal"`
-		String  string        `xml:"string,omitempty"`
-	}
-	decimalValue struct {
-		Value int `xml:"value,attr"`
-	}
-	elements struct {
-		All []element
-	}
-	element struct {
-		XMLName   xml.Name
-		ID        string     `xml:"id,attr"`
-		Value     string     `xml:"valueName,attr"`
-		Required  bool       `xml:"required,attr,omitempty"`
-		MaxLength int        `xml:"maxLength,attr,omitempty"`
-		MinValue  string     `xml:"minValue,attr,omitempty"`
-		MaxValue  string     `xml:"maxValue,attr,omitempty"`
-		Items     []enumItem `xml:"item"`
-	}
-	enumItem struct {
-		Display string `xml:"displayName,attr"`
-		Value   value  `xml:"value"`
-	}
-)
+	return b.Bytes()
+}
 
 // id converts a key to a name allowed by the schema.
 func id(parts ...string) string {
 	return strings.NewReplacer(".", "_", "-", "_").Replace(strings.Join(parts, "_"))
 }
 
-func str(name string) string { return "$(string." + name + ")" }
+func categoryOf(group string) string { return id("wiebelt", cmp.Or(group, "general")) }
 
-func categoryOf(group string) string {
-	group = cmp.Or(group, "general")
-	return id("wiebelt", group)
+// elementOf returns the kind of input element for a key's value; flags need none.
+func elementOf(e settings.Entry) string {
+	return cmp.Or(map[settings.Type]string{settings.Choice: "enum", settings.Number: "decimal", settings.List: "multiText"}[e.Type], "text")
 }
 
-// elementOf returns the input element for a key's value; flags need none.
-func elementOf(e settings.Entry, name string) element {
-	el := element{ID: name, Value: e.Name()}
-	switch e.Type {
-	case settings.Choice:
-		el.XMLName.Local = "enum"
-		for _, c := range e.Choices {
-			el.Items = append(el.Items, enumItem{str(id("choice", c)), value{String: c}})
-		}
-	case settings.Number:
-		el.XMLName.Local = "decimal"
-		el.MinValue, el.MaxValue = strconv.Itoa(e.Min), strconv.Itoa(e.Max)
-	case settings.List:
-		el.XMLName.Local = "multiText"
-	default:
-		el.XMLName.Local, el.MaxLength = "text", 1000
-	}
-	el.Required = e.Key == "line.number" || e.Key == "softphone.kind"
-	return el
+func admx() []byte { return filled(text.English, admxTemplate, sections()) }
+
+// translations is an ADML file: its texts, and the rules that the editor has controls for.
+type translations struct {
+	Description string
+	Strings     []translation
+	Rules       []rule
 }
 
-func admx() []byte {
-	d := definitions{NS: namespace, Revision: "1.0", Schema: "1.0", Target: target{"wiebelt", "Wiebelt.Policies.Wiebelt"}, Minimum: resources{"1.0"},
-		SupportedOn: []named{{"supported", str("supported")}},
-		Categories:  []category{{named: named{"wiebelt", str("wiebelt")}}}}
-	for _, s := range sections() {
-		d.Categories = append(d.Categories, category{named{categoryOf(s.name), str(id("group", s.name))}, &ref{"wiebelt"}})
-		for _, r := range s.rules() {
-			d.Policies = append(d.Policies, policyOf(r))
-		}
-	}
-	return encode(d)
-}
-
-func policyOf(r rule) policy {
-	explained := r.name
-	if r.elementNumber != "" {
-		explained = r.section.name // the same for all elements
-	}
-	p := policy{Name: r.name, Class: "Machine", Display: str(r.name), Explain: str(id(explained, "help")), Key: settings.PolicyRegistryKey,
-		Parent: ref{categoryOf(r.section.name)}, SupportedOn: ref{"supported"}}
-	for _, part := range []string{r.section.name, r.elementNumber} {
-		if part != "" {
-			p.Key += `\` + part
-		}
-	}
-	if r.isFlag() {
-		p.Value, p.Enabled, p.Disabled = r.keys[0].Name(), &value{Decimal: &decimalValue{1}}, &value{Decimal: &decimalValue{0}}
-		return p
-	}
-	p.Presentation, p.Elements = "$(presentation."+r.name+")", &elements{}
-	for _, e := range r.keys {
-		p.Elements.All = append(p.Elements.All, elementOf(e, r.controlName(e)))
-	}
-	return p
-}
-
-// The parts of an ADML file.
-type (
-	translations struct {
-		XMLName       xml.Name       `xml:"policyDefinitionResources"`
-		NS            string         `xml:"xmlns,attr"`
-		Revision      string         `xml:"revision,attr"`
-		Schema        string         `xml:"schemaVersion,attr"`
-		Name          string         `xml:"displayName"`
-		Description   string         `xml:"description"`
-		Strings       []translation  `xml:"resources>stringTable>string"`
-		Presentations []presentation `xml:"resources>presentationTable>presentation"`
-	}
-	translation struct {
-		ID   string `xml:"id,attr"`
-		Text string `xml:",chardata"`
-	}
-	presentation struct {
-		ID    string `xml:"id,attr"`
-		Boxes []box
-	}
-	box struct {
-		XMLName     xml.Name
-		Ref         string `xml:"refId,attr"`
-		Default     string `xml:"defaultValue,attr,omitempty"`
-		NoSort      bool   `xml:"noSort,attr,omitempty"`
-		Item        string `xml:"defaultItem,attr,omitempty"`
-		Text        string `xml:",chardata"`
-		Label       string `xml:"label,omitempty"`
-		DefaultText string `xml:"defaultValue,omitempty"`
-	}
-)
-
-// boxOf returns the editor's control for an element.
-func boxOf(l text.Language, e settings.Entry, name string) box {
-	label := l.T(text.SettingTitle(e.Key))
-	switch e.Type {
-	case settings.Choice:
-		return box{XMLName: xml.Name{Local: "dropdownList"}, Ref: name, NoSort: true, Item: "0", Text: label}
-	case settings.Number:
-		return box{XMLName: xml.Name{Local: "decimalTextBox"}, Ref: name, Default: e.Default(), Text: label}
-	case settings.List:
-		return box{XMLName: xml.Name{Local: "multiTextBox"}, Ref: name, Text: label}
-	}
-	return box{XMLName: xml.Name{Local: "textBox"}, Ref: name, Label: label, DefaultText: e.Default()}
-}
+type translation struct{ ID, Text string }
 
 func adml(l text.Language) []byte {
-	t := translations{NS: namespace, Revision: "1.0", Schema: "1.0", Name: "Wiebelt", Description: l.T(text.SetupSetting) + " Wiebelt",
-		Strings: []translation{{"wiebelt", "Wiebelt"}, {"supported", "Wiebelt 1"}}}
+	t := translations{Description: l.T(text.SetupSetting) + " Wiebelt", Strings: []translation{{"wiebelt", "Wiebelt"}, {"supported", "Wiebelt 1"}}}
 	add := func(id, s string) {
 		if !slices.ContainsFunc(t.Strings, func(have translation) bool { return have.ID == id }) {
 			t.Strings = append(t.Strings, translation{id, s})
 		}
 	}
 	for _, s := range sections() {
-		title := l.T(text.SettingGroup(s.name))
-		add(id("group", s.name), title)
+		title := l.T(text.SettingGroup(s.Name))
+		add(id("group", s.Name), title)
 		var help []string
 		for _, e := range s.keys {
 			help = append(help, l.T(text.SettingTitle(e.Key))+": "+explain(l, e))
@@ -223,35 +169,24 @@ func adml(l text.Language) []byte {
 			}
 		}
 		if s.isArray() {
-			add(id(s.name, "help"), strings.Join(help, "\n\n"))
+			add(id(s.Name, "help"), strings.Join(help, "\n\n"))
 		}
-		for _, r := range s.rules() {
+		for _, r := range s.Rules() {
 			if r.elementNumber == "" {
-				add(r.name, l.T(text.SettingTitle(r.keys[0].Key)))
-				add(id(r.name, "help"), explain(l, r.keys[0]))
+				add(r.Name, l.T(text.SettingTitle(r.Keys[0].Key)))
+				add(r.Help(), explain(l, r.Keys[0]))
 			} else {
-				add(r.name, title+" "+r.elementNumber)
+				add(r.Name, title+" "+r.elementNumber)
 			}
-			if r.isFlag() {
-				continue
+			if !r.IsFlag() {
+				t.Rules = append(t.Rules, r)
 			}
-			p := presentation{ID: r.name}
-			for _, e := range r.keys {
-				p.Boxes = append(p.Boxes, boxOf(l, e, r.controlName(e)))
-			}
-			t.Presentations = append(t.Presentations, p)
 		}
 	}
-	return encode(t)
+	return filled(l, admlTemplate, t)
 }
 
-func encode(v any) []byte {
-	b, _ := xml.MarshalIndent(v, "", "  ") // cannot fail: texts and numbers
-	return append(append([]byte(xml.Header), b...), '\n')
-}
-
-// intune returns the text for custom profiles: how to import the template, and for every
-// key its address with an initial value.
+// intune returns the text for custom profiles: how to import the template, and every key's address.
 func intune() []byte {
 	var b strings.Builder
 	b.WriteString(`Microsoft Intune: custom profile for Windows, OMA-URI settings
@@ -271,19 +206,19 @@ func intune() []byte {
 		return fmt.Sprintf(`<data id="%s" value="%s"/>`, name, v)
 	}
 	for _, s := range sections() {
-		for _, r := range s.rules() {
+		for _, r := range s.Rules() {
 			v := "<enabled/>"
-			if r.keys[0].Default() == "false" {
+			if r.Keys[0].Default() == "false" {
 				v = "<disabled/>"
 			}
 			var keys []string
-			for _, e := range r.keys {
+			for _, e := range r.Keys {
 				keys = append(keys, e.Key)
-				if !r.isFlag() {
-					v += data(e, r.controlName(e))
+				if !r.IsFlag() {
+					v += data(e, r.Control(e))
 				}
 			}
-			fmt.Fprintf(&b, "%s\n   ./Device/Vendor/MSFT/Policy/Config/Wiebelt~Policy~wiebelt~%s/%s\n   %s\n\n", strings.Join(keys, " "), categoryOf(s.name), r.name, v)
+			fmt.Fprintf(&b, "%s\n   ./Device/Vendor/MSFT/Policy/Config/Wiebelt~Policy~wiebelt~%s/%s\n   %s\n\n", strings.Join(keys, " "), categoryOf(s.Name), r.Name, v)
 		}
 	}
 	return []byte(b.String())

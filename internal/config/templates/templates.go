@@ -62,7 +62,7 @@ func Write(dir string) error {
 
 // section is one group of settings, or one array.
 type section struct {
-	name string // "" for the keys without a group
+	Name string // "" for the keys without a group
 	keys []settings.Entry
 }
 
@@ -70,11 +70,11 @@ type section struct {
 func sections() []section {
 	var all []section
 	for _, e := range settings.Keys() {
-		if n := len(all); n == 0 || all[n-1].name != e.Group() {
+		if n := len(all); n == 0 || all[n-1].Name != e.Group() {
 			if n > 0 {
-				all = append(all, relatedLists(all[n-1].name)...)
+				all = append(all, relatedLists(all[n-1].Name)...)
 			}
-			all = append(all, section{name: e.Group()})
+			all = append(all, section{Name: e.Group()})
 		}
 		last := &all[len(all)-1]
 		last.keys = append(last.keys, e)
@@ -92,41 +92,54 @@ func relatedLists(group string) []section {
 }
 
 // isArray reports whether a section is a list of tables.
-func (s section) isArray() bool { return settings.Fields(s.name) != nil }
+func (s section) isArray() bool { return settings.Fields(s.Name) != nil }
 
 // rule is what the group policy editor sets in one step: a key, or an element of a list.
 type rule struct {
-	section
-	name          string // valid in the schema
+	Section       section
+	Name          string // valid in the schema
 	elementNumber string // number of the element, "" for a key
-	keys          []settings.Entry
+	Keys          []settings.Entry
 }
 
-// rules returns the rules of a section.
-func (s section) rules() (all []rule) {
+// Rules returns the rules of a section.
+func (s section) Rules() (all []rule) {
 	if !s.isArray() {
 		for _, e := range s.keys {
 			all = append(all, rule{s, id(e.Key), "", []settings.Entry{e}})
 		}
 		return all
 	}
-	for i := 1; i <= map[string]int{"line": lines, "softphone": softphones}[s.name]; i++ {
-		n := strconv.Itoa(i)
-		all = append(all, rule{s, id(s.name, n), n, s.keys})
+	for i := range map[string]int{"line": lines, "softphone": softphones}[s.Name] {
+		n := strconv.Itoa(i + 1)
+		all = append(all, rule{s, id(s.Name, n), n, s.keys})
 	}
 	return all
 }
 
-// controlName returns the name of a key's control in the rule.
-func (r rule) controlName(e settings.Entry) string {
-	if r.elementNumber == "" {
-		return r.name
-	}
-	return id(r.name, e.Name())
+// RegistryKey returns the key below which the rule's values are.
+func (r rule) RegistryKey() string {
+	return strings.TrimRight(strings.Join([]string{settings.PolicyRegistryKey, r.Section.Name, r.elementNumber}, `\`), `\`)
 }
 
-// isFlag reports whether the rule only turns something on or off.
-func (r rule) isFlag() bool { return r.elementNumber == "" && r.keys[0].Type == settings.Flag }
+// Help returns the name of the text that explains the rule, the same for all elements.
+func (r rule) Help() string {
+	if r.elementNumber == "" {
+		return id(r.Name, "help")
+	}
+	return id(r.Section.Name, "help")
+}
+
+// Control returns the name of a key's control in the rule.
+func (r rule) Control(e settings.Entry) string {
+	if r.elementNumber == "" {
+		return r.Name
+	}
+	return id(r.Name, e.Name())
+}
+
+// IsFlag reports whether the rule only turns something on or off.
+func (r rule) IsFlag() bool { return r.elementNumber == "" && r.Keys[0].Type == settings.Flag }
 
 // explain returns everything known about a key, as one text.
 func explain(l text.Language, e settings.Entry) string {
@@ -223,15 +236,15 @@ func sample(l text.Language) []byte {
 	all := sections()
 	for _, group := range []bool{false, true} {
 		for _, s := range all {
-			if (s.name != "") != group {
+			if (s.Name != "") != group {
 				continue
 			}
 			b.WriteString("\n")
 			switch {
 			case s.isArray():
-				fmt.Fprintf(&b, "# %s\n#[[%s]]\n", l.T(text.SettingGroup(s.name)), s.name)
+				fmt.Fprintf(&b, "# %s\n#[[%s]]\n", l.T(text.SettingGroup(s.Name)), s.Name)
 			case group:
-				fmt.Fprintf(&b, "# %s\n[%s]\n", l.T(text.SettingGroup(s.name)), s.name)
+				fmt.Fprintf(&b, "# %s\n[%s]\n", l.T(text.SettingGroup(s.Name)), s.Name)
 			}
 			for _, e := range s.keys {
 				fmt.Fprintf(&b, "# %s\n#%s = %s\n", l.T(text.SettingHelp(e.Key)), e.Name(), toml(e))
@@ -246,9 +259,9 @@ func table(l text.Language) []byte {
 	var b strings.Builder
 	cell := strings.NewReplacer("|", `\|`, "<", `\<`, "\n", " ").Replace
 	for _, s := range sections() {
-		title := l.T(text.SettingGroup(s.name))
+		title := l.T(text.SettingGroup(s.Name))
 		if s.isArray() {
-			title += " `[[" + s.name + "]]`"
+			title += " `[[" + s.Name + "]]`"
 		}
 		fmt.Fprintf(&b, "## %s\n\n| %s | %s | %s | %s | |\n|---|---|---|---|---|\n", title,
 			l.T(text.SetupSetting), l.T(text.SettingDefault), l.T(text.SettingAllowed), l.T(text.SettingSetBy))

@@ -17,11 +17,9 @@ import (
 	"wiebelt/internal/text"
 )
 
-func files(t *testing.T) map[string]string {
-	t.Helper()
-	all := Files()
+func files() map[string]string {
 	byPath := map[string]string{}
-	for _, f := range all {
+	for _, f := range Files() {
 		byPath[f.Path] = string(f.Body)
 	}
 	return byPath
@@ -58,11 +56,9 @@ func parse(t *testing.T, body string) node {
 	return n
 }
 
-// TestTemplate: Windows accepts the template: names are unique and use the characters
-// that its schema allows, elements are in the schema's order, and references resolve
-// in both languages.
+// TestTemplate: names are unique and allowed, elements in the schema's order, and references resolve in both languages.
 func TestTemplate(t *testing.T) {
-	all := files(t)
+	all := files()
 	root := parse(t, all["wiebelt.admx"])
 	var order []string
 	for _, n := range root.Nodes {
@@ -75,7 +71,7 @@ func TestTemplate(t *testing.T) {
 	names, refs, elementIDs := map[string]bool{}, map[string]string{}, map[string]map[string]bool{}
 	var current string
 	root.walk(func(n node) {
-		if n.XMLName.Space != namespace {
+		if n.XMLName.Space != "http://schemas.microsoft.com/GroupPolicy/2006/07/PolicyDefinitions" {
 			t.Errorf("%s stands in namespace %q", n.XMLName.Local, n.XMLName.Space)
 		}
 		switch n.XMLName.Local {
@@ -159,7 +155,7 @@ func TestTemplate(t *testing.T) {
 
 // TestIntune checks that each setting is listed with its address and a value of its kind.
 func TestIntune(t *testing.T) {
-	body := files(t)["intune.txt"]
+	body := files()["intune.txt"]
 	for address, want := range map[string]string{
 		"wiebelt_hub/hub_open_at_start":     "<disabled/>",
 		"wiebelt_listener/listener_enabled": "<enabled/>",
@@ -173,11 +169,10 @@ func TestIntune(t *testing.T) {
 	}
 }
 
-// TestSample checks that the sample as it is changes nothing, and that
-// with every key enabled it is a valid policy that sets every key.
+// TestSample: the sample as it is changes nothing; with every key enabled it is a valid policy that sets every key.
 func TestSample(t *testing.T) {
 	on := regexp.MustCompile(`(?m)^#(\[\[|[a-z0-9_]+ = )`)
-	for path, body := range files(t) {
+	for path, body := range files() {
 		if !strings.HasSuffix(path, ".toml") {
 			continue
 		}
@@ -208,7 +203,7 @@ func TestWrite(t *testing.T) {
 	for range 2 {
 		must.Do(t, Write(dir))
 	}
-	for path, body := range files(t) {
+	for path, body := range files() {
 		if b, err := os.ReadFile(filepath.Join(dir, path)); err != nil || !bytes.Equal(b, []byte(body)) {
 			t.Errorf("%s: %v", path, err)
 		}
