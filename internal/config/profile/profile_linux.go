@@ -7,6 +7,9 @@ import (
 	"syscall"
 )
 
+// Machine returns the path of a file of the whole computer.
+func Machine(name string) string { return filepath.Join("/etc/wiebelt", name) }
+
 // runtimeRoot has the runtime folder of each user who is logged on.
 var runtimeRoot = "/run/user"
 

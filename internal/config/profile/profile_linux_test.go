@@ -75,16 +75,6 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-func TestWriteFileMode(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
-	for _, mode := range []os.FileMode{0o644, 0o600} {
-		must.Do(t, WriteFile(path, []byte("x"), mode))
-		if info, _ := os.Stat(path); info.Mode().Perm() != mode {
-			t.Errorf("mode %o, want %o", info.Mode().Perm(), mode)
-		}
-	}
-}
-
 // TestLockWaits: Lock waits while another part of the program holds the lock.
 func TestLockWaits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")

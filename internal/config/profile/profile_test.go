@@ -85,42 +85,6 @@ func TestFailedWriteKeepsTheOldFile(t *testing.T) {
 	}
 }
 
-// TestCreateFileOnce checks that one of many concurrent programs wins, and all find its file.
-func TestCreateFileOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
-	const n = 20
-	won := make(chan string, n)
-	for i := range n {
-		text := strings.Repeat(string(rune('a'+i)), 5000)
-		go func() {
-			err := CreateFile(path, []byte(text), 0o600)
-			switch {
-			case err == nil:
-				won <- text
-			case errors.Is(err, os.ErrExist):
-				won <- ""
-			default:
-				won <- "error: " + err.Error()
-			}
-		}()
-	}
-	var winner []string
-	for range n {
-		if w := <-won; w != "" {
-			winner = append(winner, w)
-		}
-	}
-	if len(winner) != 1 {
-		t.Fatalf("%d winners", len(winner))
-	}
-	if b, err := os.ReadFile(path); err != nil || string(b) != winner[0] {
-		t.Errorf("the file is not the winner's: %v", err)
-	}
-	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
-		t.Errorf("%d files left, want 1", len(left))
-	}
-}
-
 func TestRemoveFileTakesWhatWasLeft(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")

@@ -2,7 +2,19 @@ package profile
 
 import (
 	"path/filepath"
+
+	"golang.org/x/sys/windows"
 )
+
+// Machine returns the path of a file of the whole computer, "" if its folder is unknown. It asks Windows:
+// the user controls the environment.
+func Machine(name string) string {
+	dir, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, windows.KF_FLAG_DEFAULT)
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "Wiebelt", name)
+}
 
 // platformDirs returns roaming folders for settings and local ones for the rest.
 func platformDirs(env func(string) string) (Dirs, error) {

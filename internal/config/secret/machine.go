@@ -41,7 +41,7 @@ type machineStore struct {
 
 // The folder and who may write it; replaced in tests.
 var (
-	machineDir  = platformMachineDir
+	machineDir  = func() string { return profile.Machine("secrets") }
 	readMachine = readAdminFile
 	isAdmin     = IsAdministrator
 )

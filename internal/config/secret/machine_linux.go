@@ -10,8 +10,6 @@ import (
 	"syscall"
 )
 
-func platformMachineDir() string { return "/etc/wiebelt/secrets" }
-
 // IsAdministrator reports whether this process may change what belongs to the whole computer.
 func IsAdministrator() bool { return os.Geteuid() == 0 }
 

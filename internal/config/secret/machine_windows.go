@@ -9,15 +9,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// platformMachineDir asks Windows for the folder: the user controls the environment.
-func platformMachineDir() string {
-	dir, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, windows.KF_FLAG_DEFAULT)
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "Wiebelt", "secrets")
-}
-
 // IsAdministrator reports whether this process may change what belongs to the whole computer.
 func IsAdministrator() bool {
 	sid, err := windows.CreateWellKnownSid(windows.WinBuiltinAdministratorsSid)

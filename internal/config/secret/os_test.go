@@ -16,8 +16,7 @@ import (
 
 // fakeRing is a system store in memory. A call waits for gate if it is set.
 type fakeRing struct {
-	mu   sync.Mutex
-	held map[string]string
+	held sync.Map
 	err  error
 	gate chan struct{}
 	mad  bool
@@ -37,52 +36,35 @@ func (r *fakeRing) Get(service, user string) (string, error) {
 	if err := r.enter(); err != nil {
 		return "", err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	v, ok := r.held[service+"\n"+user]
-	if !ok {
-		return "", keyring.ErrNotFound
+	if v, ok := r.held.Load(service + "\n" + user); ok {
+		return v.(string), nil
 	}
-	return v, nil
+	return "", keyring.ErrNotFound
 }
 
 func (r *fakeRing) Set(service, user, password string) error {
-	if err := r.enter(); err != nil {
-		return err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.held[service+"\n"+user] = password
-	return nil
+	r.held.Store(service+"\n"+user, password)
+	return r.enter()
 }
 
 func (r *fakeRing) Delete(service, user string) error {
-	if _, err := r.Get(service, user); err != nil {
-		return err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.held, service+"\n"+user)
-	return nil
+	_, err := r.Get(service, user)
+	r.held.Delete(service + "\n" + user)
+	return err
 }
 
 func (r *fakeRing) DeleteAll(service string) error {
-	if err := r.enter(); err != nil {
-		return err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for k := range r.held {
-		if strings.HasPrefix(k, service+"\n") {
-			delete(r.held, k)
+	r.held.Range(func(k, _ any) bool {
+		if strings.HasPrefix(k.(string), service+"\n") {
+			r.held.Delete(k)
 		}
-	}
-	return nil
+		return true
+	})
+	return r.enter()
 }
 
 func withRing(t *testing.T, r *fakeRing) *osStore {
 	t.Helper()
-	r.held = map[string]string{}
 	s := newOSStore(dirs(t))
 	s.backend, s.checkReachable = r, func() error { return nil }
 	return s

@@ -36,7 +36,6 @@ func newRotatingStore(s Store) *rotatingStore {
 // rotates reports whether a secret can rotate: only the hub's can.
 func (r Ref) rotates() bool { return r.kind == "hub" }
 
-// next returns the Ref of the new secret.
 func (r Ref) next() Ref {
 	r.kind += "-next"
 	return r

@@ -9,8 +9,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// rotation renews a secret as an administrator does, with a hub that accepts the old one,
-// both, or the new one.
+// rotation renews a secret as an administrator does, with a hub that accepts the old one, both, or the new one.
 func rotation(t *testing.T, s Store) {
 	t.Helper()
 	ctx := t.Context()
@@ -22,19 +21,30 @@ func rotation(t *testing.T, s Store) {
 			t.Fatalf("%q %v, %v; want %q, %v", got, err, Inspect(ctx, s, ref), want, state)
 		}
 	}
-	renew := func(value string, wait bool, works bool) {
+	renew := func(value string, wait, works bool) {
 		t.Helper()
 		waiting, err := Renew(ctx, s, ref, value, func(_ context.Context, _ string) bool { return works })
 		if err != nil || waiting != wait {
 			t.Fatalf("renewed: waiting %v, %v", waiting, err)
 		}
 	}
+	answer := func(value string, accepted, again bool) {
+		t.Helper()
+		if NoteAnswer(ctx, s, ref, value, accepted) != again {
+			t.Errorf("%s, accepted %v: another one is tried: %v", value, accepted, !again)
+		}
+	}
+	// kept checks both secrets, "" for none.
+	kept := func(old, next string) {
+		t.Helper()
+		if a, b, err := Pair(ctx, s, ref); a != old || b != next || err != nil {
+			t.Errorf("%q and %q are kept, %v; want %q and %q", a, b, err, old, next)
+		}
+	}
 	renew("first", false, false)
 	at("first", IsSet)
-	if NoteAnswer(ctx, s, ref, "first", false) {
-		t.Error("there is no other secret to go on with")
-	}
-	renew("first", false, false) // the same
+	answer("first", false, false) // there is no other secret to go on with
+	renew("first", false, false)  // the same
 	at("first", IsSet)
 
 	// The hub does not know the new one yet.
@@ -43,91 +53,54 @@ func rotation(t *testing.T, s Store) {
 	if v, err := s.Get(ctx, hub(t, "https://other.example", "rotated")); v != "" || !errors.Is(err, ErrNotSet) {
 		t.Errorf("another address got %q, %v", v, err)
 	}
-	if !NoteAnswer(ctx, s, ref, "second", false) {
-		t.Error("the old one is not tried")
-	}
+	answer("second", false, true)
 	at("first", IsWaiting)
-	if NoteAnswer(ctx, s, ref, "first", true) {
-		t.Error("again after a success")
-	}
-	if v, err := s.(*rotatingStore).Store.Get(ctx, ref.next()); v != "second" || err != nil {
-		t.Error("the new one is gone before it worked")
-	}
+	answer("first", true, false)
+	kept("first", "second")
 	// The old one expires: the new one is tried at once.
-	if !NoteAnswer(ctx, s, ref, "first", false) {
-		t.Error("the new one is not tried although the old one is refused")
-	}
+	answer("first", false, true)
 	at("second", IsWaiting)
-	if !NoteAnswer(ctx, s, ref, "second", false) {
-		t.Error("the old one is not tried")
-	}
-	if NoteAnswer(ctx, s, ref, "something else", false) {
-		t.Error("again for a secret that is not there")
-	}
+	answer("second", false, true)
+	answer("something else", false, false)
 	at("first", IsWaiting)
 	// Later the hub accepts it.
 	now := time.Now()
 	s.(*rotatingStore).now = func() time.Time { return now.Add(retryNext) }
 	at("second", IsWaiting)
-	if NoteAnswer(ctx, s, ref, "second", true) {
-		t.Error("again after a success")
-	}
+	answer("second", true, false)
 	at("second", IsSet)
-	if v, err := s.(*rotatingStore).Store.Get(ctx, ref); v != "second" || err != nil {
-		t.Error("the new one did not take the old one's place")
-	}
-	if _, err := s.(*rotatingStore).Store.Get(ctx, ref.next()); !errors.Is(err, ErrNotSet) {
-		t.Errorf("still waiting: %v", err)
-	}
+	kept("second", "")
 	// From then on it is the old one, whatever the hub answers.
-	if NoteAnswer(ctx, s, ref, "second", false) {
-		t.Error("the only secret is sent twice")
-	}
+	answer("second", false, false)
 	if len(s.(*rotatingStore).lastReturned) > 0 {
 		t.Error("the store is written at every success")
 	}
 	renew("third", true, false)
-	if NoteAnswer(ctx, s, ref, "second", true) {
-		t.Error("again after a success")
-	}
+	answer("second", true, false)
 	at("third", IsWaiting)
 
 	// A third one before the second was used: the waiting one is tried first.
 	renew("third", true, true)
 	renew("fourth", true, true)
 	at("fourth", IsWaiting)
-	if v, _ := s.(*rotatingStore).Store.Get(ctx, ref); v != "third" {
-		t.Errorf("%q is kept", v)
-	}
+	kept("third", "fourth")
 	renew("fifth", true, false)
-	if v, _ := s.(*rotatingStore).Store.Get(ctx, ref); v != "third" {
-		t.Errorf("%q is kept", v)
-	}
+	kept("third", "fifth")
 	// The fourth works after all: the fifth goes on waiting.
-	if NoteAnswer(ctx, s, ref, "fourth", true) {
-		t.Error("again after a success")
-	}
+	answer("fourth", true, false)
 	at("fifth", IsWaiting)
-	if v, _ := s.(*rotatingStore).Store.Get(ctx, ref); v != "fourth" {
-		t.Errorf("%q is kept", v)
-	}
+	kept("fourth", "fifth")
 	// Set is final, and a deletion removes everything.
 	must.Do(t, s.Set(ctx, ref, "sixth"))
-	if NoteAnswer(ctx, s, ref, "fifth", true) {
-		t.Error("again after a success")
-	}
+	answer("fifth", true, false)
 	at("sixth", IsSet)
 	renew("seventh", true, false)
 	at("seventh", IsWaiting)
 	// Without the old one, even a refused new one is used.
 	must.Do(t, s.(*rotatingStore).Store.Delete(ctx, ref))
-	if NoteAnswer(ctx, s, ref, "seventh", false) {
-		t.Error("there is no other secret to go on with")
-	}
+	answer("seventh", false, false)
 	at("seventh", IsWaiting)
-	if old, next, err := Pair(ctx, s, ref); old != "" || next != "seventh" || err != nil {
-		t.Errorf("%q, %q, %v", old, next, err)
-	}
+	kept("", "seventh")
 	must.Do(t, s.Delete(ctx, ref))
 	if _, err := s.Get(ctx, ref); !errors.Is(err, ErrNotSet) || Inspect(ctx, s, ref) != NotSet {
 		t.Errorf("deleted: %v", err)

@@ -141,7 +141,6 @@ func (r Ref) String() string { return r.kind + " secret" }
 // GoString is String, so that %#v reveals no more.
 func (r Ref) GoString() string { return r.String() }
 
-// account returns the secret's name within a store.
 func (r Ref) account() string {
 	return strings.TrimRight(r.kind+" "+r.origin+" "+r.client, " ")
 }

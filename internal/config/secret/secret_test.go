@@ -226,6 +226,9 @@ func TestTokens(t *testing.T) {
 	if n != 1 {
 		t.Errorf("%d different tokens", n)
 	}
+	if left, _ := filepath.Glob(filepath.Join(d.State, ".tokens*")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
 	tk, err := EnsureTokens(d)
 	if err != nil || len(tk.Socket) != 43 || len(tk.Path) != 43 || tk.Socket == tk.Path || strings.Trim(tk.Socket+tk.Path, alphabet) != "" {
 		t.Errorf("%d %d %v", len(tk.Socket), len(tk.Path), err)

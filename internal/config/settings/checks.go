@@ -13,13 +13,11 @@ import (
 	"wiebelt/internal/hub"
 )
 
-// hubURL accepts an address of the hub, and removes trailing slashes.
 func hubURL(s string) (string, bool) {
 	_, err := hub.ParseAddress("", s)
 	return strings.TrimRight(s, "/"), err == nil
 }
 
-// relayURL accepts an address of a relay.
 func relayURL(s string) (string, bool) {
 	s, ok := hubURL(s)
 	return s, ok && strings.HasPrefix(s, "https://")

@@ -202,14 +202,9 @@ func Fields(list string) []Entry {
 	return nil
 }
 
-// Group returns the table of the settings file that contains a key; "" for
-// one before all tables.
+// Group returns the table of the settings file that contains a key; "" before all tables.
 func (e Entry) Group() string {
-	group, _, in := strings.Cut(e.Key, ".")
-	if !in {
-		return ""
-	}
-	return group
+	return e.Key[:max(strings.IndexByte(e.Key, '.'), 0)]
 }
 
 // Name returns the key within its group.
@@ -221,7 +216,6 @@ func (e Entry) Default() string { return e.format(e.def) }
 // TOML formats a value of this key, returned by ParseText, for a settings file.
 func (e Entry) TOML(v any) string { return tomlLiteral(v) }
 
-// withStrictest sets the strictest value of a privacy key.
 func withStrictest(v any, e Entry) Entry {
 	e.strict = v
 	return e

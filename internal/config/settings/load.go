@@ -139,7 +139,6 @@ func Touch(dirs profile.Dirs) error {
 	return f.Close()
 }
 
-// layer holds the settings of one source.
 type layer struct {
 	source     Source
 	place      string         // of a policy: its location, as administrators call it

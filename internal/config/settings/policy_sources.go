@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"wiebelt/internal/config/profile"
 	"wiebelt/internal/filetrust"
 )
 
@@ -26,7 +27,7 @@ const PolicyRegistryKey = `Software\Policies\Wiebelt`
 
 // The policy's path and how to read it; replaced in tests.
 var (
-	policyPath  = platformPolicy
+	policyPath  = func() string { return profile.Machine(PolicyFile) }
 	readMachine = readAdminFile
 )
 

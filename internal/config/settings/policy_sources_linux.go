@@ -1,5 +1,3 @@
 package settings
 
-func platformPolicy() string { return "/etc/wiebelt/" + PolicyFile }
-
 func managedSettings() map[string]any { return nil }

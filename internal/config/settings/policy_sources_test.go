@@ -22,25 +22,6 @@ func withPolicy(t *testing.T, text string, err error) {
 	readMachine = func(string) ([]byte, error) { return []byte(text), err }
 }
 
-func TestPolicyWinsKeyByKey(t *testing.T) {
-	dirs := profile.Dirs{Config: t.TempDir()}
-	must.Do(t, os.WriteFile(Path(dirs), []byte("[hub]\nclient_id = \"mine\"\norganisation_code = \"1234\"\n[history]\ndays = 30\n"), 0o600))
-	withPolicy(t, "[hub]\nclient_id = \"theirs\"\n[history]\ndays = 4000\n[[line]]\nnumber = \"0201234567\"\n", nil)
-	s, problems := Load(dirs)
-	if s.Hub.ClientID != "theirs" || s.Source("hub.client_id") != Policy {
-		t.Errorf("client %q from %v", s.Hub.ClientID, s.Source("hub.client_id"))
-	}
-	if s.Hub.OrganisationCode != "1234" || s.Source("hub.organisation_code") != User {
-		t.Error("the user's own key is gone")
-	}
-	if s.History.Days != 1 || len(problems) != 1 || problems[0].Source != Policy || problems[0].Line != 4 {
-		t.Errorf("%d days, problems %v", s.History.Days, problems)
-	}
-	if s.Locked("hub.organisation_code") {
-		t.Error("the user's own key is locked")
-	}
-}
-
 func TestPolicyOfSomebodyElse(t *testing.T) {
 	withPolicy(t, "", &filetrust.Error{Path: "/policy/" + PolicyFile, Fault: filetrust.FaultWrite})
 	s, problems := Load(profile.Dirs{Config: t.TempDir()})

@@ -1,21 +1,10 @@
 package settings
 
 import (
-	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/windows"
 	"golang.org/x/sys/windows/registry"
 )
-
-// platformPolicy asks Windows for the folder: the user controls the environment.
-func platformPolicy() string {
-	dir, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, windows.KF_FLAG_DEFAULT)
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "Wiebelt", PolicyFile)
-}
 
 // Limits on reading the registry: above all that a policy may hold.
 const (

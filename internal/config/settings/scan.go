@@ -19,6 +19,11 @@ type statement struct {
 	valueStart, valueEnd int    // its value
 }
 
+const (
+	blanks  = " \t"
+	bareKey = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+)
+
 // scan finds the statements of a file. It omits what it cannot read: such a file is not
 // TOML, or the value is not changed there.
 func scan(src string) []statement {
@@ -41,7 +46,7 @@ type scanner struct {
 // statement scans what starts on this line, up to the end of its last line.
 func (s *scanner) statement() {
 	st := statement{start: s.pos, line: s.line, table: s.table}
-	s.blanks()
+	s.skip(blanks)
 	read := s.keyValue // which an empty line and a comment are not
 	if s.pos < len(s.src) && s.src[s.pos] == '[' {
 		read = s.header
@@ -79,7 +84,7 @@ func (s *scanner) keyValue(st *statement) bool {
 		return false
 	}
 	s.pos++
-	s.blanks()
+	s.skip(blanks)
 	st.valueStart = s.pos
 	s.value()
 	st.valueEnd = st.valueStart + len(strings.TrimRight(s.src[st.valueStart:s.pos], " \t\r"))
@@ -90,11 +95,10 @@ func (s *scanner) keyValue(st *statement) bool {
 	return st.valueEnd > st.valueStart
 }
 
-// key scans a dotted key and the blanks after it.
 func (s *scanner) key() (string, bool) {
 	var parts []string
 	for {
-		s.blanks()
+		s.skip(blanks)
 		start := s.pos
 		if s.pos < len(s.src) && (s.src[s.pos] == '"' || s.src[s.pos] == '\'') {
 			s.quoted()
@@ -109,15 +113,12 @@ func (s *scanner) key() (string, bool) {
 			}
 			parts = append(parts, part)
 		} else {
-			for s.pos < len(s.src) && isBareKeyChar(s.src[s.pos]) {
-				s.pos++
-			}
-			if s.pos == start {
+			if s.skip(bareKey); s.pos == start {
 				return "", false
 			}
 			parts = append(parts, s.src[start:s.pos])
 		}
-		s.blanks()
+		s.skip(blanks)
 		if s.pos >= len(s.src) || s.src[s.pos] != '.' {
 			return strings.Join(parts, "."), true
 		}
@@ -185,10 +186,8 @@ func (s *scanner) quoted() {
 	}
 }
 
-func (s *scanner) blanks() {
-	for s.pos < len(s.src) && (s.src[s.pos] == ' ' || s.src[s.pos] == '\t') {
-		s.pos++
-	}
+func (s *scanner) skip(chars string) {
+	s.pos = len(s.src) - len(strings.TrimLeft(s.src[s.pos:], chars))
 }
 
 func (s *scanner) restOfLine() {
@@ -199,10 +198,6 @@ func (s *scanner) restOfLine() {
 	}
 	s.pos += i + 1
 	s.line++
-}
-
-func isBareKeyChar(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
 // lineOf returns the line of a key, or of its container; 0 if neither exists.

@@ -126,7 +126,6 @@ func (s *Settings) edited(changes map[string]any) map[string]any {
 	return all
 }
 
-// normaliseValues normalises every value.
 func normaliseValues(changes map[string]any) (map[string]any, error) {
 	wanted := map[string]any{}
 	for key, raw := range changes {
@@ -286,7 +285,6 @@ func aboveComments(src string, at int) int {
 	return at
 }
 
-// removeKey removes the lines of a key.
 func removeKey(src, key string) string {
 	for _, st := range scan(src) {
 		if st.path == key && !st.header {
@@ -349,7 +347,6 @@ func withNewline(s, newline string) string {
 	return s + newline
 }
 
-// tomlLiteral writes a value as TOML.
 func tomlLiteral(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -377,18 +374,15 @@ func quote(s string) string {
 		return "'" + s + "'"
 	}
 	var b strings.Builder
-	b.WriteByte('"')
 	for _, r := range s {
 		switch {
 		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
+			b.WriteString(`\` + string(r))
 		case r < 0x20 || r == 0x7f:
 			fmt.Fprintf(&b, `\u%04X`, r)
 		default:
 			b.WriteRune(r)
 		}
 	}
-	b.WriteByte('"')
-	return b.String()
+	return `"` + b.String() + `"`
 }

@@ -8,6 +8,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,21 +68,16 @@ type Hub struct {
 	OpenAtStart       bool
 }
 
-// Missing returns the keys required for lookups that are not set, in the order of the
-// table; none if the hub is set up (apart from its secret).
-func (h Hub) Missing() []string {
-	var keys []string
-	for _, k := range []struct {
-		key   string
-		unset bool
-	}{
-		{"hub.base_url", h.BaseURL == ""},
-		{"hub.client_id", h.ClientID == ""},
-		{"hub.organisation_code", h.OrganisationCode == "" && strings.Contains(h.ContactScopes, hub.CodePlaceholder)},
-	} {
-		if k.unset {
-			keys = append(keys, k.key)
-		}
+// Missing returns the keys that lookups require and that are not set, except the secret.
+func (h Hub) Missing() (keys []string) {
+	if h.BaseURL == "" {
+		keys = append(keys, "hub.base_url")
+	}
+	if h.ClientID == "" {
+		keys = append(keys, "hub.client_id")
+	}
+	if h.OrganisationCode == "" && strings.Contains(h.ContactScopes, hub.CodePlaceholder) {
+		keys = append(keys, "hub.organisation_code")
 	}
 	return keys
 }
@@ -249,39 +245,21 @@ type Problem struct {
 
 // Error returns the problem as one line, for the terminal.
 func (p Problem) Error() string {
-	s := p.Key
-	if s == "" {
-		s = FileName
-		if p.Source == Policy {
-			s = PolicyFile
-		}
-	}
+	s := cmp.Or(p.Key, map[Source]string{Policy: PolicyFile}[p.Source], FileName)
 	if p.Line > 0 {
 		s += fmt.Sprintf(" (line %d)", p.Line)
 	}
-	switch p.Kind {
-	case UnknownKey:
-		s += ": unknown key"
-	case WrongType, NotAllowed:
-		return s + ": must be " + p.Expected + p.strictestText()
-	case BadSyntax:
-		s += ": not TOML"
-	case Unreadable:
-		s += ": cannot be used"
-	case Untrusted:
-		s += ": is ignored"
-	}
-	if p.Expected != "" {
+	s += map[ProblemKind]string{UnknownKey: ": unknown key", BadSyntax: ": not TOML", Unreadable: ": cannot be used", Untrusted: ": is ignored"}[p.Kind]
+	switch {
+	case p.Kind == WrongType || p.Kind == NotAllowed:
+		s += ": must be " + p.Expected
+	case p.Expected != "":
 		s += ": " + p.Expected
 	}
-	return s + p.strictestText()
-}
-
-func (p Problem) strictestText() string {
 	if p.StrictestApplies {
-		return "; until then the strictest value holds"
+		s += "; until then the strictest value holds"
 	}
-	return ""
+	return s
 }
 
 // Value is one line of "wiebelt settings".

@@ -38,7 +38,6 @@ func text(key, def string, p func(*Settings) *string, ok check) Entry {
 	})
 }
 
-// choice returns a key with a fixed set of words; the first is the default.
 func choice(key string, p func(*Settings) *string, words ...string) Entry {
 	return entry(Entry{Key: key, Type: Choice, Choices: words}, words[0], p, func(raw any) (string, *rejection) {
 		v, isText := raw.(string)
