@@ -217,31 +217,29 @@ var relayStates = map[Phase]text.Key{Down: text.StatusRelayDown, Refused: text.S
 // sources reports a source that is not connected.
 func (j assessment) sources() (r Report, wrong bool) {
 	for _, s := range j.Sources {
-		key, args := text.Key(""), []any{sourceName(s, j.l), j.admin}
-		if k, ok := relayStates[s.Phase]; ok && s.Kind == registry.Relay {
+		if key, ok := relayStates[s.Phase]; ok && s.Kind == registry.Relay {
 			switch s.Phase {
 			case NoExchange:
-				return j.report(LinkLost, k, j.l.InWeek(s.BackendFaultSince, j.now), j.admin), true
+				return j.report(LinkLost, key, j.l.InWeek(s.BackendFaultSince, j.now), j.admin), true
 			case NoHub:
-				return j.report(HubGone, k, j.admin), true
+				return j.report(HubGone, key, j.admin), true
 			}
-			return j.report(LinkLost, k, j.admin), true
+			return j.report(LinkLost, key, j.admin), true
 		}
+		name := sourceName(s, j.l)
 		switch s.Phase {
 		case Down:
-			if key = text.StatusLinkAdmin; !s.NeedsAdmin {
-				key, args = text.StatusLink, args[:1]
+			if !s.NeedsAdmin {
+				return j.report(LinkLost, text.StatusLink, name), true
 			}
+			return j.report(LinkLost, text.StatusLinkAdmin, name, j.admin), true
 		case Kicked:
-			key, args = text.StatusKicked, args[:1]
+			return j.report(LinkLost, text.StatusKicked, name), true
 		case Refused:
-			key = text.StatusLinkRefused
+			return j.report(LinkLost, text.StatusLinkRefused, name, j.admin), true
 		case Incomplete:
-			key = text.StatusIncomplete
-		default:
-			continue
+			return j.report(LinkLost, text.StatusIncomplete, name, j.admin), true
 		}
-		return j.report(LinkLost, key, args...), true
 	}
 	return r, false
 }
@@ -263,11 +261,6 @@ func (j assessment) hub() (r Report, wrong bool) {
 func needsAdmin(f contact.Failure) bool {
 	return !slices.Contains([]contact.Failure{contact.SecretUnreadable, contact.NoNetwork, contact.ConnectionRefused,
 		contact.HubError, contact.HubSlow, contact.ClockWrong}, f)
-}
-
-func midnight(t time.Time) time.Time {
-	y, m, d := t.Date()
-	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)
 }
 
 func sourceName(s Source, l text.Language) string {

@@ -101,18 +101,3 @@ func TestSentences(t *testing.T) {
 		}
 	}
 }
-
-var failures = []contact.Failure{contact.NotSetUp, contact.NoNetwork, contact.NameNotResolved, contact.ConnectionRefused,
-	contact.ProxyLogin, contact.ProxyFailed, contact.TLSFailed, contact.CertificateUnknown, contact.CertificateExpired,
-	contact.CertificateMismatch, contact.ClockWrong, contact.CredentialsRefused, contact.ScopeRefused, contact.HubError,
-	contact.HubSlow, contact.NotUnderstood, contact.SecretNotForUser, contact.SecretUnreadable, contact.NeverRang}
-
-// TestIsConnected checks that a relay counts as connected even if something behind it does not work.
-func TestIsConnected(t *testing.T) {
-	for phase, want := range map[Phase]bool{Unwatched: false, Up: true, Down: false, Kicked: false, Refused: false, Incomplete: false,
-		NoStorage: true, NoExchange: true, NoHub: true} {
-		if phase.IsConnected() != want {
-			t.Errorf("phase %d: %v", phase, !want)
-		}
-	}
-}

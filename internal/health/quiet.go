@@ -2,7 +2,6 @@ package health
 
 import "time"
 
-// tooQuiet reports whether a call should have come by now.
 func (f Facts) tooQuiet(now time.Time) bool {
 	from := f.DoubtFrom()
 	return !from.IsZero() && now.After(from)
@@ -21,15 +20,15 @@ func (f Facts) DoubtFrom() time.Time {
 	return afterWorkTime(since, quietFor)
 }
 
-// afterWorkTime returns the time at which the given amount of working time has passed since from.
+// afterWorkTime returns when an amount of working time has passed since from.
 func afterWorkTime(from time.Time, long time.Duration) time.Time {
 	from = from.Local()
-	for day := from; ; day = midnight(day).AddDate(0, 0, 1) {
-		begin, end, works := workHours(day)
+	for day := from; ; day = oclock(day, 0).AddDate(0, 0, 1) {
+		begin, end := oclock(day, dayBegins), oclock(day, dayEnds)
 		if from.After(begin) {
 			begin = from
 		}
-		if !works || !end.After(begin) {
+		if !Workday(day) || !end.After(begin) {
 			continue
 		}
 		if at := begin.Add(long); !at.After(end) {
@@ -39,11 +38,9 @@ func afterWorkTime(from time.Time, long time.Duration) time.Time {
 	}
 }
 
-// workHours returns the working hours of a day; works is false at weekends.
-func workHours(day time.Time) (begin, end time.Time, works bool) {
+func oclock(day time.Time, hour int) time.Time {
 	y, m, d := day.Date()
-	begin, end = time.Date(y, m, d, dayBegins, 0, 0, 0, time.Local), time.Date(y, m, d, dayEnds, 0, 0, 0, time.Local)
-	return begin, end, Workday(day)
+	return time.Date(y, m, d, hour, 0, 0, 0, time.Local)
 }
 
 // Workday reports whether the day is a working day in local time.
