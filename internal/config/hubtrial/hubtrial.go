@@ -92,7 +92,6 @@ func (t Trial) Run(ctx context.Context, say func(Step)) (better map[string]strin
 	return r.corrections, true
 }
 
-// trialRun is a trial in progress.
 type trialRun struct {
 	Trial
 	client       *hub.Client

@@ -12,7 +12,6 @@ import (
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
-	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
@@ -28,47 +27,6 @@ func wanted(t *testing.T) Trial {
 	s := settings.Defaults()
 	s.Hub.BaseURL, s.Hub.HubURL, s.Hub.ClientID, s.Hub.OrganisationCode, s.Hub.SecretStore = h.BaseURL(), h.HubURL(), "office", "1234", secret.KindFile
 	return Trial{Dirs: dirs, Settings: s, Hub: s.Hub, Secret: value, Number: "0612345678"}
-}
-
-// TestRun checks that every step is reported twice, in order, until one fails,
-// and that an office that delivers nothing passes without the scope for it.
-func TestRun(t *testing.T) {
-	for name, c := range map[string]struct {
-		change func(*Trial)
-		want   string
-		err    error
-		ok     bool
-	}{
-		"all of it":          {func(*Trial) {}, "name ok tls off token ok scopes ok lookup ok", nil, true},
-		"without a number":   {func(x *Trial) { x.Number = " " }, "name ok tls off token ok scopes ok lookup off", nil, true},
-		"an internal number": {func(x *Trial) { x.Number = "101" }, "name ok tls off token ok scopes ok lookup failed", ErrNumber, false},
-		"never looked up":    {func(x *Trial) { x.Settings.Phone.NeverLookup = []string{"0612345678"} }, "name ok tls off token ok scopes ok lookup failed", ErrNumber, false},
-		"another secret":     {func(x *Trial) { x.Secret = "no" }, "name ok tls off token failed", nil, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			x := wanted(t)
-			c.change(&x)
-			var told []string
-			running := ""
-			var failed error
-			_, ok := x.Run(t.Context(), func(s Step) {
-				if s.State == StateRunning {
-					running = s.Name
-					return
-				}
-				if s.Name != running {
-					t.Errorf("%s ends, %s ran", s.Name, running)
-				}
-				told, failed = append(told, s.Name, s.State), s.Err
-			})
-			if got := strings.Join(told, " "); got != c.want || ok != c.ok {
-				t.Errorf("%s, %v; want %s", got, ok, c.want)
-			}
-			if c.err != nil && !errors.Is(failed, c.err) || !c.ok && c.err == nil && contact.FailureOf(failed) != contact.CredentialsRefused {
-				t.Errorf("failed for: %v", failed)
-			}
-		})
-	}
 }
 
 // TestSecretWorks judges a secret by the hub's answer and keeps nothing.

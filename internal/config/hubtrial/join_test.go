@@ -135,8 +135,7 @@ func TestJoinChecksFirst(t *testing.T) {
 	}
 }
 
-// TestOpenSetupRelay: a file does not move users out of the relay that they joined, unless
-// it names another one.
+// TestOpenSetupRelay: a file moves users out of the relay that they joined only if it names another one.
 func TestOpenSetupRelay(t *testing.T) {
 	usual := setupfile.WorkFactor
 	t.Cleanup(func() { setupfile.WorkFactor = usual })
@@ -157,6 +156,10 @@ func TestOpenSetupRelay(t *testing.T) {
 		})
 		if got := strings.Join(kinds, " "); got != want || !shown {
 			t.Errorf("%s: %s, %+v", url, got, f.Rows)
+		}
+		f.Hub.Intermediary = "another" // the policy has changed meanwhile
+		if _, err := f.Apply(t.Context(), profile.Dirs{Config: t.TempDir()}, "", nil, nil); !errors.Is(err, ErrPolicyChanged) {
+			t.Errorf("another hub than was shown: %v", err)
 		}
 	}
 }

@@ -51,11 +51,10 @@ func (e *LockedError) In(l text.Language) string {
 // ErrNoAddress reports a missing address or client: a secret belongs to both.
 var ErrNoAddress = errors.New("a secret without an address and a client")
 
-// Save saves all of w, or nothing. Secrets come first, bound to the settings' new values,
-// since an address without its secret would be a broken set-up; they are restored if the
-// settings cannot be written. waiting means that the hub's new secret is kept beside the
-// old one until it has worked. Errors are *LockedError, *StoreError, ErrNoAddress, those of
-// Open and of settings.Set. It can block as long as a store does.
+// Save saves all of w, or nothing. Secrets come first, since an address without its secret would be a broken
+// set-up, and are restored if the settings cannot be written. waiting means that the hub's new secret is kept
+// beside the old one until it has worked. Errors are *LockedError, *StoreError, ErrNoAddress, and those of
+// Open and settings.Set. It blocks as long as a store does.
 func Save(ctx context.Context, d profile.Dirs, before *settings.Settings, w SaveRequest) (waiting bool, err error) {
 	var locked []string
 	for key := range w.Changes {
@@ -71,15 +70,13 @@ func Save(ctx context.Context, d profile.Dirs, before *settings.Settings, w Save
 		if err := settings.Check(d, w.Changes); err != nil {
 			return false, err
 		}
+		if err := d.Make(); err != nil {
+			return false, err
+		}
 	}
 	next, err := before.With(w.Changes)
 	if err != nil {
 		return false, err
-	}
-	if len(w.Changes) > 0 {
-		if err := d.Make(); err != nil {
-			return false, err
-		}
 	}
 	k := saver{d: d, next: next}
 	if w.Secret != "" || len(w.LinkSecrets) > 0 {
@@ -100,7 +97,6 @@ func Save(ctx context.Context, d profile.Dirs, before *settings.Settings, w Save
 	return waiting, nil
 }
 
-// open opens the store of a kind.
 func (w SaveRequest) open(d profile.Dirs, kind string) (secret.Store, error) {
 	if w.Open != nil {
 		return w.Open(kind)

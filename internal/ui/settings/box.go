@@ -47,7 +47,6 @@ func successLine(s string) fyne.CanvasObject {
 	return widgets.WithMark(widgets.MarkDot, widgets.HintMarkTop, widgets.Plain(s, theme.SizeHint, widget.SuccessImportance))
 }
 
-// lockedLine shows who set something.
 func lockedLine(s string) fyne.CanvasObject {
 	return widgets.WithMark(widgets.MarkQuiet, widgets.HintMarkTop, widgets.Paragraph(s))
 }
@@ -60,7 +59,6 @@ func lockedValue(s string) fyne.CanvasObject {
 	return widgets.NewSoftBox(label)
 }
 
-// newSecretField returns a field that shows dots.
 func (w *window) newSecretField() *widgets.Field {
 	f := widgets.NewField()
 	f.Password = true

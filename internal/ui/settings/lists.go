@@ -136,7 +136,6 @@ func (b *listBox) remove(i int, name string, locked bool, do func()) *widgets.Bu
 	return r
 }
 
-// linesBox is the list of our own numbers.
 type linesBox struct{ listBox }
 
 func newLinesBox(w *window) *linesBox {
@@ -149,7 +148,6 @@ func newLinesBox(w *window) *linesBox {
 	return b
 }
 
-// filledLines removes empty lines.
 func filledLines(all []settings.Line) []settings.Line {
 	return slices.DeleteFunc(slices.Clone(all), func(n settings.Line) bool { return n == settings.Line{} })
 }
@@ -163,7 +161,6 @@ func lineWrong(n settings.Line) bool {
 	return err != nil
 }
 
-// row returns a number and its name, side by side.
 func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 	l, d := b.w.host.Lang, &b.w.draft
 	fault := widgets.NewSlot()
@@ -188,7 +185,6 @@ func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 
 const lineWidth = 160 // of a telephone number
 
-// phonesBox is the list of links to softphones.
 type phonesBox struct {
 	listBox
 	shows []func() // show the state of a link and of its secret
@@ -228,14 +224,12 @@ func newPhonesBox(w *window) *phonesBox {
 	return b
 }
 
-// showStates updates the state of links and their secrets.
 func (b *phonesBox) showStates() {
 	for _, show := range b.shows {
 		show()
 	}
 }
 
-// phonesFine reports whether each link is complete and has a unique name.
 func phonesFine(all []draftPhone) bool {
 	for i, p := range all {
 		if field, _ := phoneFault(all, i); field != "" || p.Kind == "" {
@@ -323,7 +317,6 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 	return widgets.Framed(content)
 }
 
-// phone returns the link in the draft.
 func (x *phoneBox) phone() *draftPhone { return &x.b.w.draft.phones[x.i] }
 
 // phase shows the state of the link and its reason, or nothing if unknown.
@@ -419,7 +412,6 @@ func (x *phoneBox) secret() fyne.CanvasObject {
 		l.T(text.SettingsWindowSecret), "", nil))
 }
 
-// secretMoved reports whether the link's secret belongs to another address.
 func (x *phoneBox) secretMoved() bool {
 	p := x.phone()
 	return slices.ContainsFunc(x.b.w.state.set.Softphones, func(was settings.Softphone) bool {

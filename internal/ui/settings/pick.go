@@ -68,7 +68,6 @@ func setupFiles(home string) (found []string) {
 
 func isSetup(name string) bool { return strings.EqualFold(filepath.Ext(name), setupfile.Suffix) }
 
-// dropped opens a file that was dropped on the window.
 func (w *window) dropped(all []fyne.URI) {
 	for _, u := range all {
 		if u.Scheme() == "file" && isSetup(u.Name()) && w.state != nil && !w.testingFile() {

@@ -41,7 +41,6 @@ type settingRow struct {
 	shown  func() bool    // whether it is still on the page
 }
 
-// row makes the row of a key.
 func (w *window) row(key string) *settingRow {
 	entry, _ := settings.EntryOf(key)
 	l, value, by := w.host.Lang, w.effectiveText(key), w.lockedBy(key)
@@ -81,7 +80,6 @@ func (w *window) row(key string) *settingRow {
 	return r
 }
 
-// fieldLabel returns the name above a field.
 func fieldLabel(s string) fyne.CanvasObject {
 	return widgets.Bold(s, theme.SizeHint)
 }
@@ -119,7 +117,6 @@ func (r *settingRow) check(s string) bool {
 	return false
 }
 
-// wantOf describes a setting's valid values.
 func wantOf(l text.Language, e settings.Entry) string {
 	switch e.Type {
 	case settings.Number:
@@ -139,7 +136,6 @@ func wantOf(l text.Language, e settings.Entry) string {
 // currentText returns the row's text, in the form of settings.ParseText.
 func (r *settingRow) currentText() string { return r.w.currentText(r.entry.Key) }
 
-// typed handles a change of the field by the user.
 func (r *settingRow) typed(s string) {
 	if r.shown() {
 		r.meant = s
@@ -272,7 +268,6 @@ func choiceLabel(l text.Language, key, value string) string {
 	return value
 }
 
-// choiceLabels returns the labels of several values.
 func choiceLabels(l text.Language, key string, values []string) []string {
 	labels := make([]string, len(values))
 	for i, v := range values {
@@ -393,7 +388,6 @@ func (o *orderedBox) build() {
 	o.object.Refresh()
 }
 
-// up moves an element up, together with the focus.
 func (o *orderedBox) up(i int) {
 	c := o.r.w.win.Canvas()
 	keys := c.Focused() == o.stops[i]

@@ -39,7 +39,6 @@ func newSettingsFooter(w *window) *settingsFooter {
 	return f
 }
 
-// show updates the footer.
 func (f *settingsFooter) show() {
 	w := f.w
 	if w.state == nil {
@@ -69,7 +68,6 @@ func (f *settingsFooter) show() {
 	widgets.SetEnabled(f.undo, unsaved && !d.saving)
 }
 
-// undo discards the draft.
 func (w *window) undo() {
 	w.draft = newDraft(w.state.set)
 	w.rebuild()
@@ -285,7 +283,6 @@ func (w *window) finishSave(err error, secrets bool, draft settingsDraft, was *s
 	w.footer.show()
 }
 
-// showKey scrolls a key's row into view.
 func (w *window) showKey(key string) {
 	for _, s := range settingsPlan() {
 		if listSections[key] == s.id || slices.Contains(s.keys, key) {

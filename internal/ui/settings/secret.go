@@ -69,7 +69,6 @@ func (w *window) secretMoved() bool {
 	return err != nil || was != now
 }
 
-// show shows how the secret of this address and client is kept.
 func (b *secretBox) show() {
 	w, l := b.w, b.w.host.Lang
 	k := w.secret
@@ -109,7 +108,6 @@ func savedOn(l text.Language, k *keptSecrets) string {
 	return l.T(text.SettingsWindowSecretOn, l.Date(k.storedAt))
 }
 
-// setSecrets takes over how secrets are stored.
 func (w *window) setSecrets(k keptSecrets) {
 	w.secret = &k
 	w.phones.showStates()

@@ -13,7 +13,6 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// Sections of the settings window.
 const (
 	sectionCard     = "card"
 	sectionCalls    = "calls"
@@ -27,7 +26,6 @@ const (
 	sectionAdvanced = "advanced"
 )
 
-// listSections are the sections that are lists.
 var listSections = map[string]string{"line": sectionLines, "softphone": sectionPhones}
 
 // section is a part of one of the two pages, with its keys.
@@ -156,7 +154,6 @@ func (w *window) advancedSection(part *fyne.Container, s section) {
 	}
 }
 
-// problems lists the errors in the settings files.
 func (w *window) problems() fyne.CanvasObject {
 	lines := widgets.Column(4, widgets.Trouble(w.host.Lang.T(text.SettingsWindowProblems)))
 	for _, p := range w.state.problems {

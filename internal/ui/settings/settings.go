@@ -197,7 +197,6 @@ func (w *window) setState(m state) (news bool) {
 	return true
 }
 
-// build creates both pages from the effective settings and the draft.
 func (w *window) build() {
 	if w.state == nil {
 		w.show()
@@ -243,7 +242,6 @@ func (w *window) newFields(of string) (shown func() bool) {
 	return func() bool { return w.made[of] == n }
 }
 
-// onPage returns the content of a page, limited to a readable width.
 func onPage(o fyne.CanvasObject) *fyne.Container {
 	return container.New(widgets.AtMost(pageWidth), widgets.OnPage(o))
 }
@@ -313,7 +311,6 @@ func (w *window) markSection() {
 	}
 }
 
-// goTo scrolls to an object of the page.
 func (w *window) goTo(o fyne.CanvasObject) {
 	if o == nil {
 		return
@@ -322,13 +319,11 @@ func (w *window) goTo(o fyne.CanvasObject) {
 	widgets.ScrollTo(w.scroll, widgets.OffsetIn(w.scroll, o)-20)
 }
 
-// effectiveText returns the effective value of a key, as text.
 func (w *window) effectiveText(key string) string { return w.state.values[key].Value }
 
 // lockedBy returns the location of the policy that locks a key, "" if none does.
 func (w *window) lockedBy(key string) string { return w.state.set.LockedBy(key) }
 
-// currentText returns a key's text in the window.
 func (w *window) currentText(key string) string {
 	if s, ok := w.draft.texts[key]; ok {
 		return s
@@ -336,7 +331,6 @@ func (w *window) currentText(key string) string {
 	return w.effectiveText(key)
 }
 
-// setText notes what was typed into a row.
 func (w *window) setText(key, s string) {
 	if sameSetting(key, s, w.effectiveText(key)) {
 		delete(w.draft.texts, key)

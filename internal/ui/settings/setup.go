@@ -64,17 +64,16 @@ func (w *window) openFile(path string) {
 	}
 }
 
-// moveTo moves the file to the window that replaces its own: what was applied may have
-// changed the language, and its result is still to be read.
+// moveTo moves the file to the window that replaces its own: its result is still to be read.
 func (v *setupView) moveTo(w *window) {
 	v.w, w.file = w, v
 	if v.steps.l != w.host.Lang { // in the previous language
-		v.steps = newStepList(w.host.Lang)
+		v.steps.l = w.host.Lang
+		v.steps.begin(v.steps.support)
 	}
 	v.show()
 }
 
-// closeFile returns to the pages and drops the file.
 func (w *window) closeFile() {
 	w.background.file()
 	w.file = nil
@@ -135,18 +134,15 @@ func (v *setupView) takeOpened(o *hubtrial.SetupFile, why string) {
 // testAndApply tests the file's hub and applies the file if the test passes.
 func (v *setupView) testAndApply() {
 	v.testing, v.refused = true, ""
-	v.steps.begin()
+	v.steps.begin(v.opened.Support)
 	v.show()
 	dirs, o, number := v.w.host.Dirs, v.opened, v.number.Text
 	v.w.background.file = v.w.runInBackground(func(ctx context.Context, post func(func(*window))) {
-		_, err := o.Apply(ctx, dirs, number, nil, func(st hubtrial.Step) {
-			post(func(w *window) { v.steps.step(describeStep(w.host.Lang, st, o.Support)) })
-		})
+		_, err := o.Apply(ctx, dirs, number, nil, func(st hubtrial.Step) { post(func(*window) { v.steps.step(st) }) })
 		post(func(w *window) { v.finishApply(w, err) })
 	})
 }
 
-// finishApply handles the result of applying the file.
 func (v *setupView) finishApply(w *window, err error) {
 	v.testing, v.applied = false, err == nil
 	v.steps.end()
@@ -203,7 +199,6 @@ func (v *setupView) showLocked(b *fyne.Container) {
 	b.Add(widgets.Buttons(widgets.NewButton(l.T(text.SettingsWindowFileCancel), v.w.closeFile), open))
 }
 
-// showRows shows old and new values side by side.
 func (v *setupView) showRows(b *fyne.Container) {
 	l := v.w.host.Lang
 	if v.opened.HubMoved {
@@ -260,7 +255,6 @@ func titleOfRow(key string) text.Key {
 	return text.SettingTitle(key)
 }
 
-// sideBySide is the layout of a name and two values.
 type sideBySide struct{}
 
 // MinSize implements fyne.Layout.

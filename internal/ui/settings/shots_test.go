@@ -107,21 +107,21 @@ var settingsScenes = []struct {
 	}},
 	{"test-running", sectionHub, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		w.trial.begin()
-		steps(w, l, 2, "")
+		steps(w, 2, "")
 		w.goTo(w.trial.object)
 	}},
 	{"test-failed", sectionHub, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		w.trial.number.SetText("06 98 76 00 11")
 		w.trial.begin()
-		steps(w, l, 2, contact.CredentialsRefused)
+		steps(w, 2, contact.CredentialsRefused)
 		w.trial.showOutcome(outcome{})
 		w.goTo(w.trial.object)
 	}},
 	{"test-passed", sectionHub, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		w.trial.number.SetText("06 98 76 00 11")
 		w.trial.begin()
-		steps(w, l, 5, "")
-		w.trial.showOutcome(outcome{ok: true, better: []value{{"hub.basic_auth_encoding", "rfc6749"}}})
+		steps(w, 5, "")
+		w.trial.showOutcome(outcome{ok: true, better: map[string]string{"hub.basic_auth_encoding": "rfc6749"}})
 		w.goTo(w.trial.object)
 	}},
 	{"moved", sectionHub, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
@@ -162,7 +162,7 @@ func locked(t testing.TB, l text.Language) state {
 }
 
 // steps shows n successful steps of a test, and a failed one if failure is not "".
-func steps(w *window, l text.Language, n int, failure contact.Failure) {
+func steps(w *window, n int, failure contact.Failure) {
 	all := []string{hubtrial.StepName, hubtrial.StepTLS, hubtrial.StepToken, hubtrial.StepScopes, hubtrial.StepLookup}
 	for i, name := range all[:min(n+1, len(all))] {
 		st := hubtrial.Step{Name: name, State: hubtrial.StateOK}
@@ -175,7 +175,7 @@ func steps(w *window, l text.Language, n int, failure contact.Failure) {
 			st = hubtrial.Step{Name: name, State: hubtrial.StateFailed, Err: &contact.LookupError{Failure: failure, Detail: "token: invalid_client"},
 				HubMessage: "Client authentication failed · invalid_client"}
 		}
-		w.trial.steps.step(describeStep(l, st, "Jan (IT), toestel 140"))
+		w.trial.steps.step(st)
 	}
 }
 

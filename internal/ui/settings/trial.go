@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -22,24 +23,14 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// step is the result of one test step, in words.
-type step struct {
-	name, state string // as in package hubtrial
-	sentence    string // the result
-	detail      string // for administrators
-	hubMessage  string // by the hub, in its own words: external text
-	advice      string // what to do, and who does it
-}
-
-// outcome is the result of a test.
 type outcome struct {
 	ok     bool
-	why    string // why it could not be started
-	better []value
+	why    string            // why it could not be started
+	better map[string]string // values of varied keys that worked where the window's did not
 }
 
-// value is one that worked where the window's value did not.
-type value struct{ key, text string }
+// varied are the keys for which other values are tried, in the order of their offer.
+var varied = []string{"hub.basic_auth_encoding", "hub.scope_parameter", "hub.contact_scopes", "hub.relation_number_field"}
 
 // trialBox tests the hub as entered in the window.
 type trialBox struct {
@@ -69,13 +60,12 @@ func newTrialBox(w *window) *trialBox {
 	return b
 }
 
-// toggle starts the test, or stops a running one.
 func (b *trialBox) toggle() {
 	w := b.w
 	if b.running {
 		w.background.test()
 		b.running = false
-		b.steps.begin()
+		b.steps.begin("")
 		b.show()
 		return
 	}
@@ -90,13 +80,13 @@ func (b *trialBox) toggle() {
 		return
 	}
 	w.background.test = w.runInBackground(func(ctx context.Context, post func(func(*window))) {
-		end := runTrial(ctx, dirs, l, want, typed, number, func(s step) { post(func(w *window) { w.trial.steps.step(s) }) })
+		end := runTrial(ctx, dirs, l, want, typed, number, func(st hubtrial.Step) { post(func(w *window) { w.trial.steps.step(st) }) })
 		post(func(w *window) { w.trial.showOutcome(end) })
 	})
 }
 
 func (b *trialBox) begin() {
-	b.steps.begin()
+	b.steps.begin(b.w.currentText("support.contact"))
 	b.running, b.result, b.old, b.tried = true, nil, false, b.number.Text
 	b.show()
 }
@@ -106,9 +96,9 @@ func testedKey(key string) bool {
 	return strings.HasPrefix(key, "hub.") || strings.HasPrefix(key, "phone.")
 }
 
-// runTrial tests the hub as it would be with changes, without saving them. typed is the secret;
-// "" means the one stored for exactly that address and client.
-func runTrial(ctx context.Context, d profile.Dirs, l text.Language, changes map[string]any, typed, number string, say func(step)) outcome {
+// runTrial tests the hub with unsaved changes. Where typed is "", the secret is the one stored for exactly
+// that address and client.
+func runTrial(ctx context.Context, d profile.Dirs, l text.Language, changes map[string]any, typed, number string, say func(hubtrial.Step)) outcome {
 	s, _ := settings.Load(d)
 	for key := range changes {
 		if s.Locked(key) {
@@ -126,20 +116,10 @@ func runTrial(ctx context.Context, d profile.Dirs, l text.Language, changes map[
 	if why != "" {
 		return outcome{why: why}
 	}
-	others := slices.DeleteFunc([]string{"hub.basic_auth_encoding", "hub.scope_parameter", "hub.contact_scopes", "hub.relation_number_field"}, s.Locked)
-	t := hubtrial.Trial{Dirs: d, Settings: next, Hub: next.Hub, Secret: value, Number: number, KeysToVary: others}
-	better, ok := t.Run(ctx, func(st hubtrial.Step) { say(describeStep(l, st, next.Support.Contact)) })
-	return outcome{ok: ok, better: inOrder(others, better)}
-}
-
-// inOrder returns the values of keys, in their order.
-func inOrder(keys []string, values map[string]string) (all []value) {
-	for _, key := range keys {
-		if v, there := values[key]; there {
-			all = append(all, value{key, v})
-		}
-	}
-	return all
+	t := hubtrial.Trial{Dirs: d, Settings: next, Hub: next.Hub, Secret: value, Number: number,
+		KeysToVary: slices.DeleteFunc(slices.Clone(varied), s.Locked)}
+	better, ok := t.Run(ctx, say)
+	return outcome{ok: ok, better: better}
 }
 
 // secretToTry returns the secret typed, otherwise the stored one.
@@ -167,39 +147,6 @@ func secretToTry(ctx context.Context, d profile.Dirs, l text.Language, h setting
 	return value, ""
 }
 
-// describeStep describes the result of a step, what to do and who does it.
-func describeStep(l text.Language, st hubtrial.Step, support string) step {
-	s := step{name: st.Name, state: st.State}
-	switch st.State {
-	case hubtrial.StateRunning:
-	case hubtrial.StateOff:
-		s.sentence = l.T(widgets.Either(st.TestHub, text.SettingsWindowStepTestHub, text.SettingsWindowStepNoNumber))
-	case hubtrial.StateOK:
-		s.sentence = l.T(text.SettingsWindowStepOK(st.Name))
-		if st.Name == hubtrial.StepLookup && st.Found > 0 {
-			s.sentence = l.N(text.SettingsWindowStepFound, st.Found, max(1, st.Duration.Milliseconds()))
-		}
-	case hubtrial.StateFailed:
-		s.hubMessage = shortened(st.HubMessage)
-		if errors.Is(st.Err, hubtrial.ErrNumber) {
-			s.sentence = l.T(text.SettingsWindowStepBadNumber)
-			return s
-		}
-		var known *contact.LookupError
-		if !errors.As(st.Err, &known) { // nothing was sent
-			s.sentence, s.detail = l.T(text.SettingsWindowTestBad), shortened(st.Err.Error())
-			return s
-		}
-		s.sentence, s.detail = text.Capital(l.T(text.Failure(string(known.Failure)))), shortened(known.Detail)
-		s.advice = l.T(text.FailureDo(string(known.Failure)))
-		if known.Failure.NeedsAdmin() && support != "" {
-			s.advice += " " + l.T(text.SettingsWindowAsk, shortened(support))
-		}
-	}
-	return s
-}
-
-// showOutcome handles the end of a test.
 func (b *trialBox) showOutcome(m outcome) {
 	b.running, b.result = false, &m
 	b.steps.end()
@@ -220,10 +167,10 @@ func (b *trialBox) edited() {
 // adopt replaces the window's values with those that worked.
 func (b *trialBox) adopt() {
 	w := b.w
-	for _, v := range b.result.better {
-		w.draft.texts[v.key] = v.text
-		if sameSetting(v.key, v.text, w.effectiveText(v.key)) {
-			delete(w.draft.texts, v.key)
+	for key, v := range b.result.better {
+		w.draft.texts[key] = v
+		if sameSetting(key, v, w.effectiveText(key)) {
+			delete(w.draft.texts, key)
 		}
 	}
 	b.result.better = nil
@@ -231,7 +178,6 @@ func (b *trialBox) adopt() {
 	w.rebuild()
 }
 
-// show shows the result of the test.
 func (b *trialBox) show() {
 	l := b.w.host.Lang
 	b.start.SetText(l.T(widgets.Either(b.running, text.SettingsWindowTestStop, text.SettingsWindowTestStart)))
@@ -259,17 +205,15 @@ func (b *trialBox) show() {
 	b.end.Refresh()
 }
 
-// better offers values that worked.
-func (b *trialBox) better(all []value) fyne.CanvasObject {
+func (b *trialBox) better(all map[string]string) fyne.CanvasObject {
 	l := b.w.host.Lang
 	lines := widgets.Column(4)
 	lines.Add(widgets.Hint(l.T(text.SettingsWindowBetter)))
-	for _, c := range all {
-		v := choiceLabel(l, c.key, c.text)
-		if c.text == "" {
-			v = l.T(text.SettingsWindowBetterEmpty)
+	for _, key := range varied {
+		if v, there := all[key]; there {
+			v = cmp.Or(choiceLabel(l, key, v), l.T(text.SettingsWindowBetterEmpty))
+			lines.Add(widgets.Hint(l.T(text.SettingTitle(key)) + ": " + v))
 		}
-		lines.Add(widgets.Hint(l.T(text.SettingTitle(c.key)) + ": " + v))
 	}
 	lines.Add(container.NewHBox(widgets.NewButton(l.T(text.SettingsWindowBetterTake), b.adopt)))
 	return lines
@@ -277,27 +221,27 @@ func (b *trialBox) better(all []value) fyne.CanvasObject {
 
 // stepList shows the steps of a test as they complete.
 type stepList struct {
-	l      text.Language
-	object *fyne.Container
-	seen   []step // in order
+	l       text.Language
+	support string // whom to contact
+	object  *fyne.Container
+	seen    []hubtrial.Step // in order
 }
 
 func newStepList(l text.Language) *stepList {
 	s := &stepList{l: l, object: widgets.Column(8)}
-	s.begin()
+	s.begin("")
 	return s
 }
 
-// begin resets the list for a new test.
-func (s *stepList) begin() {
-	s.seen = nil
+func (s *stepList) begin(support string) {
+	s.seen, s.support = nil, support
 	s.show()
 }
 
 // step shows the result of a step, which is running or the last one.
-func (s *stepList) step(m step) {
+func (s *stepList) step(st hubtrial.Step) {
 	s.drop()
-	s.seen = append(s.seen, m)
+	s.seen = append(s.seen, st)
 	s.show()
 }
 
@@ -307,50 +251,68 @@ func (s *stepList) end() {
 	s.show()
 }
 
-// drop removes the running step.
 func (s *stepList) drop() {
-	s.seen = slices.DeleteFunc(s.seen, func(m step) bool { return m.state == hubtrial.StateRunning })
+	s.seen = slices.DeleteFunc(s.seen, func(st hubtrial.Step) bool { return st.State == hubtrial.StateRunning })
 }
 
 func (s *stepList) show() {
 	s.object.Objects = nil
-	for _, m := range s.seen {
-		s.object.Add(s.line(m))
+	for _, st := range s.seen {
+		s.object.Add(s.line(st))
 	}
 	s.object.Hidden = len(s.object.Objects) == 0
 	s.object.Refresh()
 }
 
-// stepMarks are the shapes of states.
 var stepMarks = map[string]widgets.Mark{hubtrial.StateRunning: widgets.MarkRing, hubtrial.StateOK: widgets.MarkDot, hubtrial.StateFailed: widgets.MarkTrouble, hubtrial.StateOff: widgets.MarkDash}
 
-// line shows a step: its name, its result, and what to do.
-func (s *stepList) line(m step) fyne.CanvasObject {
+// line shows a step: its name, its result, what to do and who does it.
+func (s *stepList) line(st hubtrial.Step) fyne.CanvasObject {
 	l := s.l
-	said := widgets.Column(2)
-	sentence := m.sentence
-	if m.state == hubtrial.StateRunning {
+	sentence, importance := "", widget.LowImportance
+	var more []fyne.CanvasObject
+	switch st.State {
+	case hubtrial.StateRunning:
 		sentence = l.T(text.SettingsWindowTestRunning)
-	}
-	importance := widget.MediumImportance
-	switch m.state {
+	case hubtrial.StateOff:
+		sentence = l.T(widgets.Either(st.TestHub, text.SettingsWindowStepTestHub, text.SettingsWindowStepNoNumber))
+	case hubtrial.StateOK:
+		sentence, importance = l.T(text.SettingsWindowStepOK(st.Name)), widget.MediumImportance
+		if st.Name == hubtrial.StepLookup && st.Found > 0 {
+			sentence = l.N(text.SettingsWindowStepFound, st.Found, max(1, st.Duration.Milliseconds()))
+		}
 	case hubtrial.StateFailed:
 		importance = widget.WarningImportance
-	case hubtrial.StateOff, hubtrial.StateRunning:
-		importance = widget.LowImportance
+		sentence, more = s.failure(st)
 	}
-	said.Add(widgets.Plain(sentence, theme.SizeHint, importance))
-	if m.hubMessage != "" {
-		said.Add(widgets.Hint(l.T(text.SettingsWindowHubSays, m.hubMessage)))
+	said := widgets.Column(2, widgets.Plain(sentence, theme.SizeHint, importance))
+	said.Objects = append(said.Objects, more...)
+	name := container.NewVBox(widgets.NewTextLine(l.T(text.SetupStep(st.Name)), theme.SizeHint, base.ColorNamePlaceHolder, false).Truncate())
+	return widgets.WithMark(stepMarks[st.State], widgets.HintMarkTop, container.New(widgets.Columns(stepNameWidth), name, said))
+}
+
+// failure says why a step failed, and shows what the hub says, what to do, and details for administrators.
+func (s *stepList) failure(st hubtrial.Step) (sentence string, more []fyne.CanvasObject) {
+	l := s.l
+	if st.HubMessage != "" { // in its own words: external text
+		more = append(more, widgets.Hint(l.T(text.SettingsWindowHubSays, shortened(st.HubMessage))))
 	}
-	if m.advice != "" {
-		said.Add(widgets.Hint(m.advice))
+	if errors.Is(st.Err, hubtrial.ErrNumber) {
+		return l.T(text.SettingsWindowStepBadNumber), more
 	}
-	if m.detail != "" {
-		said.Add(widgets.Small(m.detail))
+	known, sent := errors.AsType[*contact.LookupError](st.Err)
+	if !sent {
+		return l.T(text.SettingsWindowTestBad), append(more, widgets.Small(shortened(st.Err.Error())))
 	}
-	name := container.NewVBox(widgets.NewTextLine(l.T(text.SetupStep(m.name)), theme.SizeHint, base.ColorNamePlaceHolder, false).Truncate())
-	return widgets.WithMark(stepMarks[m.state], widgets.HintMarkTop, container.New(widgets.Columns(stepNameWidth), name, said))
+	advice := l.T(text.FailureDo(string(known.Failure)))
+	if known.Failure.NeedsAdmin() && s.support != "" {
+		advice += " " + l.T(text.SettingsWindowAsk, shortened(s.support))
+	}
+	more = append(more, widgets.Hint(advice))
+	if known.Detail != "" {
+		more = append(more, widgets.Small(shortened(known.Detail)))
+	}
+	return text.Capital(l.T(text.Failure(string(known.Failure)))), more
 }
 
 // stepNameWidth fits the longest name of a step.

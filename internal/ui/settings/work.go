@@ -51,7 +51,6 @@ func (w *window) runInBackground(do func(ctx context.Context, post func(func(*wi
 	})
 }
 
-// state is the effective settings.
 type state struct {
 	set      *settings.Settings
 	values   map[string]settings.Value
@@ -59,7 +58,6 @@ type state struct {
 	expiry   string   // a sentence for administrators, "" if there is nothing to say
 }
 
-// maxProblems is the maximum number shown.
 const maxProblems = 10
 
 func stateOf(l text.Language, s *settings.Settings, now time.Time) state {
@@ -154,7 +152,6 @@ func secretSentence(l text.Language, err error) string {
 	return l.T(text.SecretState(string(secret.StateOf(err))))
 }
 
-// shortened limits an external text to what fits in a row.
 func shortened(s string) string {
 	return displaytext.Truncate(s, 300)
 }

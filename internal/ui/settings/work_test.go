@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -68,19 +67,24 @@ func hubText(base string) string {
 }
 
 // tries runs a trial and also returns the steps that completed, with their results.
-func tries(t *testing.T, d profile.Dirs, changes map[string]any, typed, number string) (end outcome, all []step, ended string) {
+func tries(t *testing.T, d profile.Dirs, changes map[string]any, typed, number string) (end outcome, all []hubtrial.Step, ended string) {
 	t.Helper()
-	end = runTrial(t.Context(), d, text.Dutch, changes, typed, number, func(s step) {
-		if s.state != hubtrial.StateRunning {
-			all = append(all, s)
-			ended += s.name + " " + s.state + ", "
+	var running string
+	end = runTrial(t.Context(), d, text.Dutch, changes, typed, number, func(s hubtrial.Step) {
+		if s.State == hubtrial.StateRunning {
+			running = s.Name
+			return
 		}
+		if s.Name != running {
+			t.Errorf("%s ends, %s ran", s.Name, running)
+		}
+		all = append(all, s)
+		ended += s.Name + " " + s.State + ", "
 	})
 	return end, all, strings.TrimSuffix(ended, ", ")
 }
 
-// TestTry: the test uses the values in the window, saved or not, with a typed secret or the
-// stored one, and changes nothing.
+// TestTry: the test uses the values in the window, with a typed secret or the stored one, and changes nothing.
 func TestTry(t *testing.T) {
 	h, value := testHub(t)
 	d := profiled(t, nothing)
@@ -93,11 +97,19 @@ func TestTry(t *testing.T) {
 		t.Errorf("without a secret: %+v", end)
 	}
 	end, all, how := tries(t, d, typed, value+"\r\n", "06 98 76 00 11")
-	if !end.ok || len(end.better) > 0 || how != "name ok, tls off, token ok, scopes ok, lookup ok" || !strings.HasPrefix(all[4].sentence, "1 relatie gevonden, in ") {
+	if !end.ok || len(end.better) > 0 || how != "name ok, tls off, token ok, scopes ok, lookup ok" || all[4].Found != 1 {
 		t.Errorf("%+v, %s: %+v", end, how, all)
 	}
+	typed["phone.never_lookup"] = []string{"0612345678"}
+	for number, want := range map[string]string{" ": "lookup off", "101": "lookup failed", "0612345678": "lookup failed"} {
+		end, all, how := tries(t, d, typed, value, number)
+		if failed := all[4].Err != nil; !strings.HasSuffix(how, want) || end.ok == failed || failed && !errors.Is(all[4].Err, hubtrial.ErrNumber) {
+			t.Errorf("%q: %+v, %s: %v", number, end, how, all[4].Err)
+		}
+	}
 	_, all, how = tries(t, d, typed, "verkeerd", "06 98 76 00 11")
-	if failed := all[len(all)-1]; how != "name ok, tls off, token failed" || failed.hubMessage == "" || failed.advice == "" || strings.Contains(fmt.Sprint(failed), "verkeerd") {
+	if failed := all[len(all)-1]; how != "name ok, tls off, token failed" || failed.HubMessage == "" ||
+		contact.FailureOf(failed.Err) != contact.CredentialsRefused || strings.Contains(fmt.Sprintf("%+v", failed), "verkeerd") {
 		t.Errorf("%s: %+v", how, failed)
 	}
 	keepSecret(t, d, h.BaseURL(), "office", value)
@@ -131,14 +143,6 @@ func TestTryKeepsTheSecret(t *testing.T) {
 	}
 }
 
-// TestInOrder: what the test has found is offered in the order in which it is asked for.
-func TestInOrder(t *testing.T) {
-	got := inOrder([]string{"one", "two", "three"}, map[string]string{"three": "3", "one": ""})
-	if want := []value{{"one", ""}, {"three", "3"}}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-}
-
 func setupFile(t *testing.T, src, value string) (path, phrase string) {
 	t.Helper()
 	s, problems := settings.Parse(src)
@@ -150,57 +154,4 @@ func setupFile(t *testing.T, src, value string) (path, phrase string) {
 	path = filepath.Join(t.TempDir(), "kantoor.wiebelt")
 	must.Do(t, os.WriteFile(path, b.Bytes(), 0o600))
 	return path, phrase
-}
-
-// TestTakeOver: a set-up file changes nothing until it is applied; a wrong passphrase, a
-// truncated file, a failed test and a file modified meanwhile change nothing either.
-func TestTakeOver(t *testing.T) {
-	h, value := testHub(t)
-	d := profiled(t, hubText("https://old.example"))
-	keepSecret(t, d, "https://old.example", "office", "old")
-	before := fileOf(t, d)
-	good, phrase := setupFile(t, hubText(h.BaseURL()), value)
-	whole := must.Get(os.ReadFile(good))(t)
-	cutFile := filepath.Join(t.TempDir(), "cut.wiebelt")
-	must.Do(t, os.WriteFile(cutFile, whole[:len(whole)-9], 0o600))
-	for name, c := range map[string][2]string{"wrong passphrase": {good, "vier andere woordjes hier"}, "cut": {cutFile, phrase},
-		"nowhere": {"/nowhere/x.wiebelt", phrase}, "relative": {"x.wiebelt", phrase}, "a folder": {t.TempDir(), phrase}} {
-		if o, why := openSetup(d, text.Dutch, c[0], c[1]); o != nil || why == "" || fileOf(t, d) != before {
-			t.Errorf("%s: %+v, %q", name, o, why)
-		}
-	}
-	open := func(path, phrase string) *hubtrial.SetupFile {
-		t.Helper()
-		o, why := openSetup(d, text.Dutch, path, phrase)
-		if o == nil || fileOf(t, d) != before {
-			t.Fatal(why)
-		}
-		return o
-	}
-	quietly := func(hubtrial.Step) {}
-	if _, err := open(setupFile(t, hubText(h.BaseURL()), "not the secret")).Apply(t.Context(), d, "", nil, quietly); !errors.Is(err, hubtrial.ErrNotPassed) || fileOf(t, d) != before {
-		t.Errorf("a failed test: %v", err)
-	}
-	o := open(good, phrase)
-	if !o.HubMoved || !slices.Contains(o.Rows, hubtrial.Row{Key: "hub.base_url", Current: "https://old.example", New: h.BaseURL()}) || strings.Contains(fmt.Sprint(o.Rows), value) {
-		t.Errorf("%+v", o.Rows)
-	}
-	must.Do(t, os.WriteFile(good, []byte("another file by now"), 0o600))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // the window was closed
-	if _, err := o.Apply(ctx, d, "", nil, quietly); err == nil || fileOf(t, d) != before {
-		t.Errorf("nobody waits: %v", err)
-	}
-	decided := *o // the policy has changed meanwhile
-	decided.Hub.Intermediary = "another"
-	if _, err := decided.Apply(t.Context(), d, "", nil, quietly); !errors.Is(err, hubtrial.ErrPolicyChanged) || fileOf(t, d) != before {
-		t.Errorf("another hub than was shown: %v", err)
-	}
-	must.Get(o.Apply(t.Context(), d, "06 98 76 00 11", nil, quietly))(t)
-	if s, _ := settings.Load(d); s.Hub.BaseURL != h.BaseURL() || s.Hub.SecretStore != "file" || !strings.Contains(fileOf(t, d), "# kept by hand") {
-		t.Error(fileOf(t, d))
-	}
-	if end, _, _ := tries(t, d, nil, "", "06 98 76 00 11"); !end.ok {
-		t.Errorf("what was taken over does not work: %+v", end)
-	}
 }

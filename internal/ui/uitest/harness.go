@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"maps"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -70,6 +71,18 @@ func (b *Harness) DrainSent() []Message {
 	said := slices.DeleteFunc(b.Sent, func(m Message) bool { return m.Kind == windowapi.KindSources })
 	b.Sent = nil
 	return said
+}
+
+// WantSent fails unless exactly this was sent since the last call, except requests for the state.
+func (b *Harness) WantSent(t testing.TB, want ...any) {
+	t.Helper()
+	var got []any
+	for _, m := range b.DrainSent() {
+		got = append(got, m.M)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("sent %+v, want %+v", got, want)
+	}
 }
 
 // New returns a Harness with the windows that openers open, by their names in windowapi,
