@@ -30,7 +30,6 @@ type Entry struct {
 	Data []byte
 }
 
-// Limits of a bundle.
 const (
 	maxLog         = 16 << 20 // of one log file; ours are smaller
 	collectTimeout = 5 * time.Second
@@ -126,7 +125,6 @@ var plainKeys = map[string]bool{
 // plainValues lists values of free-text settings that are shown as they are.
 var plainValues = map[string]bool{"tel": true, "sip": true, "off": true, "active": true, "primary": true}
 
-// settingsText lists the settings like "wiebelt settings" does.
 func settingsText(s *settings.Settings, known *redactor) string {
 	types := map[string]settings.Type{}
 	for _, k := range settings.Keys() {

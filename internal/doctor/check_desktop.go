@@ -96,7 +96,6 @@ func (e *exam) screen(ctx context.Context) []finding {
 	}
 }
 
-// tray reports whether there is a tray host.
 func (e *exam) tray(ctx context.Context) []finding {
 	switch {
 	case !e.sys.desktop():

@@ -85,7 +85,6 @@ func (e *exam) folders(context.Context) []finding {
 	return oneFinding(OK, "folders.ok")
 }
 
-// program checks the program's file and its folder.
 func (e *exam) program(context.Context) []finding {
 	switch err := e.sys.installed(e.Exe); {
 	case err == nil:
@@ -119,7 +118,6 @@ func (e *exam) log(context.Context) []finding {
 	return oneFinding(OK, "log.ok")
 }
 
-// countErrors counts the errors of the last day in log lines.
 func (e *exam) countErrors(b []byte) int {
 	n := 0
 	for line := range bytes.Lines(b) {

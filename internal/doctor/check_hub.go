@@ -13,7 +13,6 @@ import (
 	"wiebelt/internal/hub"
 )
 
-// Limits of the checks of the hub.
 const (
 	reachTimeout    = 4 * time.Second // part of hubTimeout; the rest is for the tokens
 	clockWarn       = time.Minute
@@ -94,7 +93,6 @@ func (e *exam) probeHub(ctx context.Context) hubState {
 	return j
 }
 
-// hasToken reports whether lookups get a token.
 func (j hubState) hasToken() bool { return j.tokenErr == nil || j.secretWaits && j.newTokenErr == nil }
 
 // The steps on the way to the hub, in order.
@@ -106,7 +104,6 @@ const (
 	stepPassed
 )
 
-// step returns the step that failed.
 func (j hubState) step() int {
 	if j.reachErr == nil {
 		return stepPassed

@@ -24,7 +24,6 @@ import (
 	"wiebelt/internal/text"
 )
 
-// presence says whether a resident is there.
 type presence uint8
 
 const (
@@ -34,14 +33,12 @@ const (
 	residentPresent          // answered
 )
 
-// residentState is the answer of the running resident.
 type residentState struct {
 	presence presence
 	hello    instance.Hello
 	facts    windowapi.DoctorFacts
 }
 
-// askResident asks the resident of this user and profile.
 func (e *exam) askResident(ctx context.Context) residentState {
 	c, hello, err := instance.Connect(ctx, instance.Config{RunDir: e.Dirs.Run, Version: e.Version, Build: e.Commit}, instance.RoleCommand)
 	var timeout net.Error
@@ -154,7 +151,6 @@ func shortBuild(s string) string {
 	return s[:min(len(s), 8)]
 }
 
-// listener checks the port, the tokens and the file that announces both.
 func (e *exam) listener(ctx context.Context) []finding {
 	l := e.Settings.Listener
 	if !l.Enabled {
@@ -245,6 +241,5 @@ func linkFindings(n int, p settings.Softphone, t residentState) []finding {
 	return lines
 }
 
-// linkStates maps the phases of a link to states.
 var linkStates = map[string]State{windowapi.LinkUp: OK, windowapi.LinkDown: Fail, windowapi.LinkKicked: Warn, windowapi.LinkRefused: Fail,
 	windowapi.LinkIncomplete: Fail, windowapi.LinkBackendFault: Fail}

@@ -53,7 +53,6 @@ func (e *exam) problems(of settings.Source) []settings.Problem {
 	return all
 }
 
-// settings lists the mistakes in the user's file.
 func (e *exam) settings(context.Context) []finding {
 	if e.SettingsTimedOut {
 		return []finding{timedOut(loadTimeout)}
@@ -132,7 +131,6 @@ func policyFindings(wrong []settings.Problem, keys int, file, managed bool) []fi
 	return append(all, countFinding(OK, "policy.file", keys)...)
 }
 
-// setup checks whether everything that lookups need is set.
 func (e *exam) setup(context.Context) []finding {
 	missing := e.Settings.Hub.Missing()
 	switch {
@@ -166,7 +164,6 @@ func keyOf(err error) string {
 	return "hub"
 }
 
-// storedSecret is the answer of the secret's store.
 type storedSecret struct {
 	notNeeded bool // there is no hub for it
 	value     string
@@ -191,7 +188,6 @@ func (e *exam) readSecret(ctx context.Context) storedSecret {
 	return storedSecret{value: v, next: next, err: err}
 }
 
-// secret reports the state of the secret and its store.
 func (e *exam) secret(ctx context.Context) []finding {
 	kind := e.Settings.Hub.SecretStore
 	k, in := e.fromStore.wait(ctx, secretTimeout)
@@ -252,7 +248,6 @@ func (e *exam) expiry(context.Context) []finding {
 	return oneFinding(Off, "expiry.none")
 }
 
-// exists reports whether there is anything at path.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, fs.ErrNotExist)

@@ -62,7 +62,6 @@ func (r Report) Worst() State {
 	return worst
 }
 
-// count returns the number of lines with a state.
 func (r Report) count(s State) (n int) {
 	for _, c := range r.Checks {
 		if c.State == s {
@@ -116,7 +115,6 @@ const (
 	grace           = 250 * time.Millisecond // to report a check's own timeout
 )
 
-// checkRun is one check.
 type checkRun struct {
 	timeout time.Duration
 	run     func(*exam, context.Context) []finding
@@ -151,7 +149,6 @@ func ifRead(check func(*exam, context.Context) []finding) func(*exam, context.Co
 	}
 }
 
-// exam is one run.
 type exam struct {
 	Config
 	sys          system
@@ -281,7 +278,6 @@ func timedOut(limit time.Duration) finding {
 	return finding{state: Fail, msg: text.Errorf(text.Doctor("late"), int(limit.Seconds())), hint: text.DoctorDo("late")}
 }
 
-// translate translates a finding.
 func (s finding) translate(id string, l text.Language) Check {
 	c := Check{ID: id, State: s.state, Message: l.Error(s.msg)}
 	if s.extra != "" {
@@ -294,5 +290,4 @@ func (s finding) translate(id string, l text.Language) Check {
 	return c
 }
 
-// oneLine reduces a text to one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -44,7 +44,6 @@ func environment(ctx context.Context, cfg Config, known *redactor) string {
 var knownDesktops = strings.Fields(`gnome gnome-classic gnome-flashback ubuntu unity kde xfce mate x-cinnamon cinnamon lxqt lxde budgie
 	pantheon deepin enlightenment sway wlroots hyprland i3 openbox awesome cosmic`)
 
-// desktop describes the desktop: its name, window manager, monitors.
 func desktop(ctx context.Context, line func(name, value string)) {
 	var names []string
 	for _, n := range strings.Split(os.Getenv("XDG_CURRENT_DESKTOP"), ":") {

@@ -99,7 +99,6 @@ func (w replacements) addSettings(s *settings.Settings) {
 	}
 }
 
-// addComputer adds the computer's user and its name.
 func (w replacements) addComputer() {
 	if home, err := os.UserHomeDir(); err == nil && len(home) > 3 {
 		w[home] = "~"
@@ -192,7 +191,6 @@ func (r *redactor) cleanKey(k string) string {
 	return k
 }
 
-// cleanValue cleans the value of a field.
 func (r *redactor) cleanValue(key string, v any) any {
 	switch v := v.(type) {
 	case bool, nil:

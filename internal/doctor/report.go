@@ -65,7 +65,6 @@ func (r Report) Render(f Format, l text.Language) string {
 	return b.String()
 }
 
-// line is a check on one line, in columns.
 func (c Check) line() string {
 	wide := 0
 	for _, id := range text.DoctorChecks {

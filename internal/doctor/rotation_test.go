@@ -1,14 +1,11 @@
 package doctor
 
 import (
-	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 
 	"wiebelt/internal/config/secret"
-	"wiebelt/internal/text"
 )
 
 // TestBothSecrets checks that while one secret replaces the other, the hub is asked about
@@ -48,29 +45,5 @@ func TestBothSecrets(t *testing.T) {
 		if b, _ := json.Marshal(r); strings.Contains(string(b), tt.old) || strings.Contains(string(b), tt.next) {
 			t.Error("a secret is told")
 		}
-	}
-}
-
-func quietly(string, []Check) {}
-
-// TestStream checks that every check is reported once, hanging ones last, and that
-// the report keeps the order of the table.
-func TestStream(t *testing.T) {
-	t.Parallel()
-	slow := calm()
-	slow.trayHost = func(ctx context.Context) bool { <-ctx.Done(); return false }
-	var told []string
-	r := run(t.Context(), configured(t, ""), slow, func(id string, lines []Check) {
-		if len(lines) == 0 {
-			t.Errorf("%s says nothing", id)
-		}
-		told = append(told, id)
-	})
-	if told[len(told)-1] != "tray" || len(told) != len(text.DoctorChecks) {
-		t.Errorf("told of %v", told)
-	}
-	slices.Sort(told)
-	if len(slices.Compact(told)) != len(text.DoctorChecks) || r.Checks[0].ID != "settings" || r.Checks[len(r.Checks)-1].ID != "delivery" {
-		t.Errorf("%v, %+v", told, r.Checks)
 	}
 }

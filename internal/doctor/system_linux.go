@@ -31,7 +31,6 @@ func freeSpace(dir string) (uint64, error) {
 
 func writable(path string) bool { return unix.Access(path, unix.W_OK) == nil }
 
-// systemName returns the distribution's own name.
 func systemName() string {
 	b, err := filetrust.ReadPlain("/etc/os-release", 16<<10)
 	if err != nil {
