@@ -69,7 +69,6 @@ func newChooser(w *window) *chooser {
 	return c
 }
 
-// start opens the initial folder.
 func (c *chooser) start() {
 	home, err := os.UserHomeDir()
 	if err != nil {

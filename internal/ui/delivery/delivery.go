@@ -55,14 +55,12 @@ type window struct {
 	chooser *chooser // nil while not choosing
 }
 
-// reading is the state of reading the outbox.
 type reading struct {
 	done  bool // at least once
 	busy  bool
 	again bool // the result of the current reading will be out of date
 }
 
-// residentState is what the resident reported.
 type residentState struct {
 	report  windowapi.Delivery // complete, with all its files
 	partial windowapi.Delivery // the parts received so far
@@ -165,7 +163,6 @@ func (w *window) readOutbox() {
 	})
 }
 
-// readDetail reads everything known about a file.
 func (w *window) readDetail(id string) {
 	files := w.resident.report.Files
 	w.host.Go(func(ctx context.Context) {
@@ -182,7 +179,6 @@ func (w *window) readDetail(id string) {
 	})
 }
 
-// sendRequest sends the resident a request about deliveries.
 func (w *window) sendRequest(m windowapi.DeliveryRequest) { w.host.Send(windowapi.KindDelivery, m) }
 
 // change changes the outbox, even if the window is closed meanwhile, and has the
@@ -285,7 +281,6 @@ func (w *window) showViews() {
 	w.tools.Refresh()
 }
 
-// show switches to another view of the list.
 func (w *window) show(view string) {
 	w.view = view
 	w.showViews()
@@ -345,7 +340,6 @@ func (w *window) dropPage() fyne.CanvasObject {
 			widgets.Padded(0, 0, 0, 16, picture), nil, container.New(widgets.AtMost(widgets.TextWidth), words))))))
 }
 
-// dropped adds what was dragged into the window.
 func (w *window) dropped(items []fyne.URI) {
 	var paths []string
 	for _, u := range items {
@@ -378,14 +372,12 @@ func (w *window) add(paths []string) {
 	}
 }
 
-// chooseFiles shows the page to choose files.
 func (w *window) chooseFiles() {
 	w.chooser, w.detail = newChooser(w), nil
 	widgets.Fill(w.pages, w.chooser.content)
 	w.chooser.start()
 }
 
-// openRow shows everything known about a file.
 func (w *window) openRow(i int) {
 	r, ok := w.row(i)
 	if !ok || r.State == windowapi.DeliveryAdding {
@@ -397,7 +389,6 @@ func (w *window) openRow(i int) {
 	w.readDetail(r.ID)
 }
 
-// back shows the list again.
 func (w *window) back() {
 	w.detail, w.chooser = nil, nil
 	widgets.Fill(w.pages, w.front)

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -105,17 +104,14 @@ func deliveryReceipts(id string) receipts {
 	return receipts{}
 }
 
-// TestDeliveryPictures saves pictures of the window if WIEBELT_SHOTS is set,
-// and checks its texts.
-func TestDeliveryPictures(t *testing.T) {
+// TestDeliveryShows: who helps, how many files wait for what, and how far a sending is.
+func TestDeliveryShows(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		b, w := openDelivery(t, l)
-		w.win.Resize(windowSize)
-		name := "delivery-" + string(l)
-		w.setState(state{View: w.view, Support: "Jan (IT), toestel 140"})
-		uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowSetup), "Jan (IT)")
-		w.setState(state{View: w.view, Support: "Piet, toestel 12"})
-		uitest.WantTexts(t, w.win, "Piet, toestel 12")
+		for _, who := range []string{"Jan (IT), toestel 140", "Piet, toestel 12"} {
+			w.setState(state{View: w.view, Support: who})
+			uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowSetup), who)
+		}
 		if !w.choose.Disabled() {
 			t.Error("files can be chosen")
 		}
@@ -124,23 +120,10 @@ func TestDeliveryPictures(t *testing.T) {
 		now := deliveryState()
 		now.More = 12
 		w.setState(now)
-		uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowViewOpenCount, 3), l.T(text.DeliveryWindowViewActCount, 4),
-			l.N(text.DeliveryWindowMore, 12))
 		b.SendFromResident(t, windowapi.KindDelivery, windowapi.Delivery{Progress: &windowapi.Progress{ID: "i7", Sent: 310, Size: 500}})
-		uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowSending, 62), l.T(text.DeliveryWindowAdding, 1)[2:6])
-		uitest.Shot(t, w.win, name+"-list")
-		dir := t.TempDir()
-		for _, f := range []string{"bericht-1.zip", "bericht-2.ZIP", "brief.docx"} {
-			must.Do(t, os.WriteFile(filepath.Join(dir, f), []byte(strings.Repeat("x", 4200)), 0o600))
-		}
-		must.Do(t, os.Mkdir(filepath.Join(dir, "Archief"), 0o700))
-		t.Setenv("HOME", dir)
-		w.chooseFiles()
-		b.Later[len(b.Later)-1]()
-		w.chooser.pick(1)
-		uitest.Shot(t, w.win, name+"-choose")
-		uitest.WantTexts(t, w.win, "Archief", "bericht-1.zip", "bericht-2.ZIP", l.N(text.DeliveryWindowChooseSend, 1))
-		uitest.WantNoTexts(t, w.win, "docx")
+		uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowViewOpenCount, 3), l.T(text.DeliveryWindowViewActCount, 4),
+			l.N(text.DeliveryWindowMore, 12), l.T(text.DeliveryWindowSending, 62), l.T(text.DeliveryWindowAdding, 1)[2:6])
+		uitest.Shot(t, w.win, "delivery-"+string(l))
 	}
 }
 
@@ -203,44 +186,33 @@ func TestDeliveryFollowsTheLanguage(t *testing.T) {
 	uitest.WantTexts(t, now.win, "maybe delivered", "Send all the same")
 }
 
-// TestDeliveryActions: items in the outbox are changed there, and the
-// resident continues from them; files not yet in it belong to the resident.
+// TestDeliveryActions: items in the outbox are changed there; files not yet in it belong to the resident.
 func TestDeliveryActions(t *testing.T) {
 	b, w := openDelivery(t, text.Dutch)
-	if got := b.DrainSent(); len(got) != 1 || !reflect.DeepEqual(got[0].M, windowapi.DeliveryRequest{}) {
-		t.Fatalf("asked %v", got)
-	}
+	b.WantSent(t, windowapi.DeliveryRequest{})
 	p := &paper{}
 	w.outbox.open = func(context.Context, *settings.Settings) (outboxStore, error) { return p, nil }
 	now := deliveryState()
 	w.setState(now)
-	// does checks what was done with the outbox, "" for nothing, and what the resident was
-	// asked for, nil for nothing.
-	does := func(what string, ask *windowapi.DeliveryRequest) {
+	// does checks what was done with the outbox, "" for nothing, and what the resident was asked for.
+	does := func(what string, asked ...any) {
 		t.Helper()
-		var want []string
-		if what != "" {
-			want = []string{what}
+		if got := strings.Join(p.did, ", "); got != what {
+			t.Errorf("did %q, want %q", got, what)
 		}
-		if !slices.Equal(p.did, want) {
-			t.Errorf("did %q, want %q", p.did, want)
-		}
-		got := b.DrainSent()
-		if ask == nil && len(got) != 0 || ask != nil && (len(got) != 1 || !reflect.DeepEqual(got[0].M, *ask)) {
-			t.Errorf("%s: said %#v", what, got)
-		}
+		b.WantSent(t, asked...)
 		p.did = nil
 	}
-	release, changed := &windowapi.DeliveryRequest{Release: true}, &windowapi.DeliveryRequest{Changed: true}
+	release, changed := windowapi.DeliveryRequest{Release: true}, windowapi.DeliveryRequest{Changed: true}
 	uitest.WantTexts(t, w.win, "Toch versturen")
 	uitest.Press(t, w.win, "Toch versturen")
-	does("", &windowapi.DeliveryRequest{ID: "n2", Again: true})
+	does("", windowapi.DeliveryRequest{ID: "n2", Again: true})
 	uitest.WantNoTexts(t, w.win, "Toch versturen")
 	w.setState(now) // nothing new: the answer is under way
 	now.Adding = 2
 	w.setState(now)
 	uitest.Press(t, w.win, "Niet versturen")
-	does("", &windowapi.DeliveryRequest{ID: "n2", Drop: true})
+	does("", windowapi.DeliveryRequest{ID: "n2", Drop: true})
 	now.Question, now.Questions = nil, 0
 	w.setState(now)
 
@@ -288,7 +260,7 @@ func TestDeliveryActions(t *testing.T) {
 	uitest.WantNoTexts(t, w.win, text.Dutch.T(text.DeliveryWindowTwin))
 	p.fail = nil
 	uitest.Press(t, w.win, "Verwijderen")
-	does("", nil) // asks first
+	does("") // asks first
 	uitest.Press(t, w.win, "Verwijderen")
 	does("forget i4true", changed)
 	open("i6")
@@ -303,10 +275,10 @@ func TestDeliveryActions(t *testing.T) {
 	open("n1")
 	uitest.WantTexts(t, w.win, "Er zit geen XML-bericht in het ZIP-bestand.")
 	uitest.Press(t, w.win, "Opnieuw nakijken")
-	does("", &windowapi.DeliveryRequest{ID: "n1"})
+	does("", windowapi.DeliveryRequest{ID: "n1"})
 	open("n1")
 	uitest.Press(t, w.win, "Verwijderen") // nothing of it is kept
-	does("", &windowapi.DeliveryRequest{ID: "n1", Drop: true})
+	does("", windowapi.DeliveryRequest{ID: "n1", Drop: true})
 	w.openRow(0) // still being checked: nothing to see yet
 	if w.detail != nil {
 		t.Error("a file that is being checked was opened")
@@ -319,12 +291,12 @@ func TestDeliveryActions(t *testing.T) {
 	now.HoldReason, now.Notice = "", "De administratie was beschadigd."
 	w.setState(now)
 	uitest.Press(t, w.win, text.Dutch.T(text.CallsNoticeOK))
-	does("", &windowapi.DeliveryRequest{Read: true})
+	does("", windowapi.DeliveryRequest{Read: true})
 	uitest.WantNoTexts(t, w.win, "De administratie was beschadigd.")
 	b.SendFromResident(t, windowapi.KindDelivery, windowapi.Delivery{Failed: true})
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.DeliveryWindowConflict))
 	w.win.Close()
-	does("close", nil)
+	does("close")
 	if w.remove("i4"); !slices.Equal(p.did, []string{"forget i4true", "close"}) { // clicked, and then the window closed
 		t.Errorf("did %q", p.did)
 	}
@@ -369,7 +341,9 @@ func TestDeliveryOffers(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: offers %q, want %q", tt.name, got, want)
 		}
-		w.back()
+		if uitest.Press(t, w.win, text.Dutch.T(text.DeliveryWindowBack)); w.detail != nil {
+			t.Fatalf("%s: does not lead back", tt.name)
+		}
 	}
 }
 
@@ -465,8 +439,7 @@ func TestDeliveryNotes(t *testing.T) {
 	}
 }
 
-// TestDeliveryChooser: files are chosen with a click or by typing their path,
-// and not any more after another click. Each folder is shown as last asked for.
+// TestDeliveryChooser: files are chosen with a click or by their path; each folder is shown as last asked for.
 func TestDeliveryChooser(t *testing.T) {
 	b, w := openDelivery(t, text.Dutch)
 	w.setState(state{View: w.view, SetUp: true})
@@ -474,13 +447,16 @@ func TestDeliveryChooser(t *testing.T) {
 	archive := filepath.Join(dir, "Archief")
 	first, second := filepath.Join(dir, "a.zip"), filepath.Join(archive, "b.ZIP")
 	must.Do(t, os.Mkdir(archive, 0o700))
-	for _, path := range []string{first, second} {
+	for _, path := range []string{first, second, filepath.Join(dir, "brief.docx")} {
 		must.Do(t, os.WriteFile(path, nil, 0o600))
 	}
 	t.Setenv("HOME", dir)
 	w.chooseFiles()
 	b.RunDue()
 	c := w.chooser
+	uitest.Shot(t, w.win, "delivery-choose")
+	uitest.WantTexts(t, w.win, "Archief", "a.zip")
+	uitest.WantNoTexts(t, w.win, "docx")
 	failed := text.Dutch.T(text.DeliveryWindowChooseFailed)
 	for _, step := range []struct {
 		name string
@@ -517,9 +493,8 @@ func TestDeliveryChooser(t *testing.T) {
 	}
 	b.DrainSent()
 	uitest.Press(t, w.win, text.Dutch.N(text.DeliveryWindowChooseSend, 2))
-	want := windowapi.DeliveryRequest{Paths: []string{second, first}}
-	if got := b.DrainSent(); len(got) != 1 || !reflect.DeepEqual(got[0].M, want) || w.chooser != nil {
-		t.Errorf("sent %v", got)
+	if b.WantSent(t, windowapi.DeliveryRequest{Paths: []string{second, first}}); w.chooser != nil {
+		t.Error("still choosing")
 	}
 }
 

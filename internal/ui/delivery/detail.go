@@ -106,7 +106,6 @@ func (t *detail) draw() {
 	widgets.Fill(t.body, widgets.Padded(4, 24, widgets.Edge, widgets.Edge, page))
 }
 
-// sentence turns a reason into a sentence.
 func sentence(s string) string {
 	if s != "" && !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, "?") {
 		s += "."
@@ -245,7 +244,6 @@ func (t *detail) findings() fyne.CanvasObject {
 	return rows
 }
 
-// receipts returns the result of each attempt.
 func (t *detail) receipts() fyne.CanvasObject {
 	l := t.w.host.Lang
 	rows := widgets.Column(4, part(l.T(text.DeliveryWindowReceipts)))

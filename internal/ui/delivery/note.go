@@ -14,7 +14,6 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// showStatus shows the counts.
 func (w *window) showStatus() {
 	l, s := w.host.Lang, w.state
 	var parts []string

@@ -19,7 +19,6 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Views of the list.
 const (
 	viewAll        = "all"
 	viewOpen       = "open" // not decided yet
@@ -58,7 +57,6 @@ type row struct {
 	EarlierState outbox.State      // for a question: state of the earlier file
 }
 
-// receipts is everything known about one file.
 type receipts struct {
 	Row      row
 	Receipts []outbox.Receipt // newest first
@@ -135,7 +133,6 @@ func (o *sharedOutbox) close() {
 	o.closeLocked()
 }
 
-// closeLocked closes the outbox; o.mu is held.
 func (o *sharedOutbox) closeLocked() {
 	if o.box != nil {
 		_ = o.box.Close() // changes are already saved
@@ -194,7 +191,6 @@ func (o *sharedOutbox) state(ctx context.Context, l text.Language, view string, 
 // notInOutbox reports whether an ID is that of a file not in the outbox.
 func notInOutbox(id string) bool { return strings.HasPrefix(id, "n") }
 
-// rowsOf returns all rows, newest first.
 func rowsOf(files []windowapi.DeliveryFile, items []outbox.Item) []row {
 	var all []row
 	listed := map[string]bool{}
@@ -222,7 +218,6 @@ func rowOf(it outbox.Item) row {
 	return row{Item: it, Found: found}
 }
 
-// inView reports whether a row belongs to a view.
 func inView(r row, view string) bool {
 	switch r.State {
 	case windowapi.DeliveryAdding, outbox.Waiting, outbox.Sending:
@@ -233,7 +228,6 @@ func inView(r row, view string) bool {
 	return view != viewOpen
 }
 
-// receipts returns everything known about one file.
 func (o *sharedOutbox) receipts(ctx context.Context, id string, files []windowapi.DeliveryFile) (all receipts, err error) {
 	if i := slices.IndexFunc(files, func(f windowapi.DeliveryFile) bool { return f.ID == id }); i >= 0 {
 		f := files[i]

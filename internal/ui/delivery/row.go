@@ -15,7 +15,6 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// rowWords is the text of a row.
 type rowWords struct {
 	time, day     string
 	title, detail string
@@ -23,7 +22,6 @@ type rowWords struct {
 	mark          widgets.Mark
 }
 
-// wordsOf returns the text of a row.
 func (w *window) wordsOf(r row) rowWords {
 	l, now := w.host.Lang, w.host.Now()
 	s := rowWords{time: l.Clock(r.Added), title: r.Name, state: w.stateOf(r), mark: markOf(r.State)}
@@ -101,7 +99,6 @@ func (w *window) explainReason(reason string) string {
 	return ""
 }
 
-// moment formats a date and time.
 func (w *window) moment(t time.Time) string {
 	l, now := w.host.Lang, w.host.Now()
 	if t.IsZero() {

@@ -25,7 +25,6 @@ const (
 	lineRunes   = 62  // maximum length of a displayed line
 )
 
-// bundleFile is a file of the bundle as displayed.
 type bundleFile struct {
 	name  string
 	size  int // bytes

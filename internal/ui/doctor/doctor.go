@@ -42,7 +42,6 @@ type window struct {
 	shownBundle *bundleView // nil while the checks are shown
 }
 
-// parts are the widgets of the window.
 type parts struct {
 	summary *widgets.TextLine
 	note    *widgets.Slot // trouble with the window itself, or what was done
@@ -110,7 +109,6 @@ func (w *window) Window() fyne.Window { return w.win }
 // Closed implements widgets.Page's closer.
 func (w *window) Closed() { w.end() }
 
-// run runs all checks again.
 func (w *window) run() {
 	w.showPending()
 	host, l := w.host, w.host.Lang
@@ -127,7 +125,6 @@ func (w *window) run() {
 	})
 }
 
-// showPending shows all checks as pending.
 func (w *window) showPending() {
 	w.end()
 	w.found, w.running, w.report = map[string][]doctor.Check{}, true, nil
@@ -135,7 +132,6 @@ func (w *window) showPending() {
 	w.show()
 }
 
-// setResult shows the result of a check.
 func (w *window) setResult(id string, lines []doctor.Check) {
 	w.found[id] = lines
 	w.row(id)
@@ -155,7 +151,6 @@ func (w *window) showNote(s string, bad bool) {
 	}
 }
 
-// show updates everything.
 func (w *window) show() {
 	for id := range w.rows {
 		w.row(id)
@@ -164,7 +159,6 @@ func (w *window) show() {
 	w.showSummary()
 }
 
-// showSummary shows the progress and the result of the run.
 func (w *window) showSummary() {
 	l := w.host.Lang
 	switch {
@@ -181,7 +175,6 @@ func (w *window) showSummary() {
 	w.bundle.SetText(l.T(widgets.Either(w.busy, text.DoctorWindowGathering, text.DoctorWindowBundle)))
 }
 
-// row shows what is known of a check.
 func (w *window) row(id string) {
 	row := w.rows[id]
 	row.Objects = nil
@@ -231,7 +224,6 @@ func (w *window) withResponsible(hint string) string {
 	return who + ": " + text.Capital(do)
 }
 
-// words returns everything shown, as text.
 func (w *window) words() string {
 	l := w.host.Lang
 	var b strings.Builder
@@ -268,7 +260,6 @@ func (w *window) gather() {
 	})
 }
 
-// back shows the checks again and drops what was gathered.
 func (w *window) back() {
 	w.shownBundle = nil
 	widgets.Fill(w.holder, w.checks)

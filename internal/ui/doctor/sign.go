@@ -30,7 +30,6 @@ func newSign(state doctor.State) *sign {
 	return s
 }
 
-// signColour returns the colour of a state's sign and label.
 func signColour(state doctor.State) fyne.ThemeColorName {
 	switch state {
 	case doctor.OK:

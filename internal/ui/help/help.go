@@ -30,7 +30,6 @@ const (
 	iconSize    = 24
 )
 
-// window shows the guide: the list of pages at the side, and the chosen page.
 type window struct {
 	host   *widgets.Host
 	win    fyne.Window
@@ -196,7 +195,6 @@ func (s *shrinkLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].Move(fyne.NewPos(0, 0))
 }
 
-// dark reports whether the appearance is dark.
 func dark() bool {
 	s := fyne.CurrentApp().Settings()
 	th, ok := s.Theme().(theme.Fyne)

@@ -124,7 +124,6 @@ func (w *window) typed() {
 	}
 }
 
-// sendLookup looks up the number in the box.
 func (w *window) sendLookup() {
 	number := strings.TrimSpace(w.box.Text)
 	if number == "" {
@@ -191,7 +190,6 @@ func (w *window) open(k windowapi.Contact) {
 	})
 }
 
-// show updates the page.
 func (w *window) show() {
 	one := w.found != nil && len(w.found.Contacts) == 1 && w.found.Contacts[0].Link != ""
 	w.button.Importance = widgets.Either(one, widget.MediumImportance, widget.HighImportance) // one primary button a window
@@ -336,7 +334,6 @@ func (w *window) copyButton(label, s string) *widgets.Button {
 	return b
 }
 
-// fields displays the fields of a contact, one per line.
 func (w *window) fields(page *fyne.Container, k windowapi.Contact) {
 	l := w.host.Lang
 	modified := ""

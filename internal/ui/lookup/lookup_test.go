@@ -75,10 +75,8 @@ func TestLookupAnswers(t *testing.T) {
 		for n, tt := range answers {
 			t.Run(string(l)+" "+tt.name, func(t *testing.T) {
 				w.box.SetText("06-12345678")
-				w.sendLookup()
-				if got := b.DrainSent(); len(got) != 1 || got[0].M != (windowapi.Lookup{Seq: n + 1, Text: "06-12345678"}) {
-					t.Fatalf("asked %v", got)
-				}
+				test.Tap(w.button)
+				b.WantSent(t, windowapi.Lookup{Seq: n + 1, Text: "06-12345678"})
 				f := tt.f
 				f.Seq, f.NumberDisplay, f.ClipboardText, f.Number = w.seq, "06 12 34 56 78", "0612345678", "+31612345678"
 				found(t, b, f)
@@ -101,9 +99,7 @@ func TestLookupLife(t *testing.T) {
 	b, w := lookupHarness(t, text.Dutch)
 	uitest.WantTexts(t, w.win, "Van wie is dit nummer?")
 	w.sendLookup() // nothing typed
-	if got := b.DrainSent(); len(got) != 0 {
-		t.Errorf("asked %v", got)
-	}
+	b.WantSent(t)
 	test.Type(w.box, "0612345678")
 	w.sendLookup()
 	b.DrainSent()
@@ -132,10 +128,7 @@ func TestLookupLife(t *testing.T) {
 			t.Errorf("after %q: %s", button.Text, uitest.AllText(w.win))
 		}
 	}
-	got := b.DrainSent()
-	if len(got) != 2 || got[0].M != (windowapi.Copy{Text: "0612345678"}) || got[1].M != (windowapi.Copy{Text: "100200"}) {
-		t.Errorf("said %v", got)
-	}
+	b.WantSent(t, windowapi.Copy{Text: "0612345678"}, windowapi.Copy{Text: "100200"})
 	if !slices.Equal(opened, []string{dorp.Link, "+31612345678"}) {
 		t.Errorf("opened %v", opened)
 	}
@@ -177,10 +170,7 @@ func TestLookupLife(t *testing.T) {
 func TestLookupShowAt(t *testing.T) {
 	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowLookup: Open})
 	b.ShowAt(windowapi.WindowLookup, "+31612345678")
-	if got := b.DrainSent(); len(got) != 2 || got[0].Kind != windowapi.KindPainted || got[1].M != (windowapi.Lookup{Seq: 1,
-		Text: "+31612345678"}) {
-		t.Errorf("said %v", got)
-	}
+	b.WantSent(t, nil, windowapi.Lookup{Seq: 1, Text: "+31612345678"}) // the first says that it is shown
 }
 
 // TestAnswerForClosedWindow: what a closed window asked does not answer the next one's question.
@@ -207,8 +197,8 @@ func TestSeveralNumbers(t *testing.T) {
 	found(t, b, windowapi.LookupResult{Seq: 1, Outcome: windowapi.LookupNumbers, Numbers: []string{"020 123 45 67", "06 98 76 00 11"}})
 	b.DrainSent()
 	uitest.Press(t, w.win, "06 98 76 00 11")
-	if got := b.DrainSent(); len(got) != 1 || got[0].M.(windowapi.Lookup).Text != "06 98 76 00 11" || w.box.Text != "06 98 76 00 11" {
-		t.Errorf("asked %v, the box has %q", got, w.box.Text)
+	if b.WantSent(t, windowapi.Lookup{Seq: w.seq, Text: "06 98 76 00 11"}); w.box.Text != "06 98 76 00 11" {
+		t.Errorf("the box has %q", w.box.Text)
 	}
 }
 

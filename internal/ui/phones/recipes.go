@@ -118,7 +118,6 @@ func (w *window) Choose(id string) {
 	w.scroll.ScrollToTop()
 }
 
-// page creates the chosen phone's page.
 func (w *window) page() {
 	w.blocks, w.states = nil, nil
 	var content fyne.CanvasObject = container.NewWithoutLayout() // until there is an answer
@@ -191,12 +190,10 @@ func (w *window) trouble(r guide.Recipe) string {
 	return ""
 }
 
-// portTaken reports whether another program uses the listener's port.
 func (w *window) portTaken() bool {
 	return w.host.Sources != nil && slices.ContainsFunc(w.host.Sources.Sources, func(s windowapi.SourceState) bool { return s.Phase == windowapi.SourcePortTaken })
 }
 
-// step returns a numbered sentence.
 func step(n int, s string) fyne.CanvasObject {
 	number := widgets.NewTextLine(strconv.Itoa(n), base.SizeNameText, base.ColorNamePrimary, true)
 	return container.New(widgets.Columns(widgets.StepWidth), container.NewVBox(number), widgets.BodyText(s))

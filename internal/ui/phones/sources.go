@@ -17,7 +17,6 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// sourcesPage is the page with all sources of calls.
 const sourcesPage = "sources"
 
 // SourcesChanged shows the current state of the sources; the listener's
@@ -132,7 +131,6 @@ func sourceLine(l text.Language, s windowapi.SourceState, now time.Time) (widget
 	return m, said + " " + last
 }
 
-// overview returns the page with all sources.
 func (w *window) overview() fyne.CanvasObject {
 	l := w.host.Lang
 	w.states = widgets.NewRows(l.T(text.SourcesTitle), 8, w.scroll)

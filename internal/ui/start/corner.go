@@ -18,7 +18,6 @@ import (
 // corners are the values of the setting card.corner, in the order of their positions.
 var corners = [4]string{"top-left", "top-right", "bottom-left", "bottom-right"}
 
-// Sizes of the small drawing of a screen.
 const (
 	screenWidth, screenHeight = 176, 108
 	spotWidth, spotHeight     = 52, 32
@@ -50,7 +49,6 @@ func newCornerPicker(l text.Language, picked func(string)) *cornerPicker {
 	return p
 }
 
-// set marks another corner as chosen.
 func (p *cornerPicker) set(corner string, locked bool) {
 	if i := slices.Index(corners[:], corner); i >= 0 {
 		p.chosen = i
@@ -170,7 +168,6 @@ func (p *cornerPicker) CreateRenderer() fyne.WidgetRenderer {
 		}})
 }
 
-// spot returns the position of a corner's card in the drawing.
 func spot(i int) (x, y float32) {
 	x, y = spotInset, spotInset
 	if i&1 != 0 {

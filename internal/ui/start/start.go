@@ -119,7 +119,6 @@ func (w *window) HandleMessage(kind string, raw json.RawMessage) { w.panel.handl
 // SourcesChanged updates the state of the phones.
 func (w *window) SourcesChanged() { w.read() }
 
-// read reads the state.
 func (w *window) read() {
 	w.end()
 	host, l, sources := w.host, w.host.Lang, w.host.Sources
@@ -178,7 +177,6 @@ func (w *window) enqueue(do func(context.Context) (failed string), then func()) 
 	})
 }
 
-// fill shows the state.
 func (w *window) fill() {
 	s, l := w.state, w.host.Lang
 	if s == nil {
@@ -306,7 +304,6 @@ func (w *window) fillAdmins() {
 	w.admins.Refresh()
 }
 
-// question returns a numbered question with its answer.
 func question(n int, ask string, answer fyne.CanvasObject) fyne.CanvasObject {
 	number := widgets.NewTextLine(strconv.Itoa(n), theme.SizeStart, base.ColorNamePrimary, true)
 	return container.New(widgets.Columns(widgets.StepWidth), container.NewVBox(explore.Undescribed(number)),
@@ -338,7 +335,6 @@ func (w *window) fillJoin() {
 	w.join.Refresh()
 }
 
-// useCode joins the relay named in the settings.
 func (w *window) useCode() {
 	code := strings.TrimSpace(w.code.Text)
 	if code == "" || w.connecting == joining {

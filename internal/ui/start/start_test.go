@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -77,8 +76,7 @@ func TestStartAsksThreeThings(t *testing.T) {
 	}
 }
 
-// TestStartJoin: if there is a relay that this computer has not joined, the window
-// asks for the code, says what is wrong with it, and stops asking once it is accepted.
+// TestStartJoin: the code of a relay that this computer has not joined is asked for until one is accepted.
 func TestStartJoin(t *testing.T) {
 	r := relaytest.Start(t, nil)
 	b, w := openStart(t, text.Dutch, began())
@@ -108,26 +106,23 @@ func TestStartJoin(t *testing.T) {
 	if s, _ := settings.Load(b.Dirs); !s.HasRelayLink() || w.code.Text != "" || uitest.ButtonOf(w.win, "Aanmelden") != nil {
 		t.Errorf("%+v, %v", s.Softphones, uitest.Texts(w.win))
 	}
-	if said := b.DrainSent(); len(said) != 2 || !reflect.DeepEqual(said[1].M, windowapi.Changed{What: windowapi.ChangedSecret}) {
-		t.Errorf("said %v", said)
-	}
+	b.WantSent(t, windowapi.Changed{What: windowapi.ChangedSettings}, windowapi.Changed{What: windowapi.ChangedSecret})
 	b.SendFromResident(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "relay", Name: "relay", Phase: windowapi.LinkRefused, Why: "denied"}}})
 	uitest.WantTexts(t, w.win, "Meld deze computer aan")
+	if uitest.Press(t, w.win, text.Dutch.T(text.StartDone)); b.Page(windowapi.WindowStart) != nil {
+		t.Error("done, and still open")
+	}
 }
 
-// TestStartCorner: a corner chosen by pointer or keys
-// is saved at once, and a test card is requested.
+// TestStartCorner: a corner chosen by pointer or keys is saved at once, and a test card is requested.
 func TestStartCorner(t *testing.T) {
 	b, w := openStart(t, text.Dutch, began())
 	w.picker.Resize(w.picker.MinSize())
 	kept := func(what, want string) {
 		t.Helper()
-		said := b.DrainSent()
+		b.WantSent(t, windowapi.Changed{What: windowapi.ChangedSettings}, windowapi.Test{Action: windowapi.TestCard})
 		if s, _ := settings.Load(b.Dirs); s.Card.Corner != want || w.state.set.Card.Corner != want || corners[w.picker.chosen] != want {
 			t.Errorf("%s: kept %q, shown %q", what, s.Card.Corner, corners[w.picker.chosen])
-		}
-		if len(said) != 2 || !reflect.DeepEqual(said[0].M, windowapi.Changed{What: windowapi.ChangedSettings}) || !reflect.DeepEqual(said[1].M, windowapi.Test{Action: windowapi.TestCard}) {
-			t.Errorf("%s: said %v", what, said)
 		}
 	}
 	for i, pos := range []fyne.Position{{X: 20, Y: 20}, {X: 150, Y: 20}, {X: 20, Y: 90}, {X: 150, Y: 90}} {
@@ -135,9 +130,7 @@ func TestStartCorner(t *testing.T) {
 		kept(corners[i], corners[i])
 	}
 	test.TapAt(w.picker, fyne.NewPos(100, screenHeight+8)) // on its base
-	if said := b.DrainSent(); len(said) != 0 {
-		t.Errorf("said %v", said)
-	}
+	b.WantSent(t)
 	w.win.Canvas().Focus(w.picker)
 	for _, k := range []struct {
 		key  fyne.KeyName
@@ -148,8 +141,8 @@ func TestStartCorner(t *testing.T) {
 	}
 	w.setState(byPolicy(t, "top-left"))
 	test.TapAt(w.picker, fyne.NewPos(150, 90))
-	if said := b.DrainSent(); len(said) != 0 || w.picker.chosen != 0 {
-		t.Errorf("what the administrator set was changed: %v", said)
+	if b.WantSent(t); w.picker.chosen != 0 {
+		t.Error("what the administrator set was changed")
 	}
 	uitest.WantTexts(t, w.win, "Uw beheerder heeft dit vastgelegd.")
 	place := b.App.Driver().AbsolutePositionForObject
@@ -162,9 +155,7 @@ func TestStartCorner(t *testing.T) {
 	w.setState(began())
 	test.TapAt(w.picker, fyne.NewPos(20, 20))
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.StartFailed, text.Dutch.T(text.CardAdmin))[:30])
-	if said := b.DrainSent(); len(said) != 0 {
-		t.Errorf("said %v", said)
-	}
+	b.WantSent(t)
 }
 
 // byPolicy is the state where a policy sets corner and language.
@@ -198,8 +189,7 @@ func TestStartInOrder(t *testing.T) {
 	}
 }
 
-// TestStartLanguage: a language is applied at once, and the
-// window continues in it where it was, including a test call.
+// TestStartLanguage: a language is applied at once; the window continues in it where it was, also in a test call.
 func TestStartLanguage(t *testing.T) {
 	b, w := openStart(t, text.Dutch, began(ready))
 	uitest.Press(t, w.win, "Testen met een echte oproep")
@@ -211,9 +201,7 @@ func TestStartLanguage(t *testing.T) {
 	if s, _ := settings.Load(b.Dirs); s.UI.Language != "en" || !w.language.Objects[1].(*widgets.Option).Chosen {
 		t.Errorf("kept %q", s.UI.Language)
 	}
-	if said := b.DrainSent(); len(said) != 1 || !reflect.DeepEqual(said[0].M, windowapi.Changed{What: windowapi.ChangedSettings}) {
-		t.Errorf("said %v", said)
-	}
+	b.WantSent(t, windowapi.Changed{What: windowapi.ChangedSettings})
 	before := w.language.Objects[1]
 	b.SendFromResident(t, windowapi.KindSources, windowapi.Sources{})
 	if w.language.Objects[1] != before {
@@ -311,16 +299,13 @@ func TestLinked(t *testing.T) {
 	}
 }
 
-// TestTestCall: the window waits, then shows the call
-// and what the phone can report, or what to check.
+// TestTestCall: the window waits, then shows the call and what the phone can report, or what to check.
 func TestTestCall(t *testing.T) {
 	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowStart: Open, windowapi.WindowTest: OpenTest})
 	b.Show(windowapi.WindowTest)
 	w := b.Page(windowapi.WindowTest).(*testWindow)
 	uitest.Press(t, w.win, "Testen met een echte oproep")
-	if said := b.DrainSent(); len(said) != 1 || !reflect.DeepEqual(said[0].M, windowapi.Test{Action: windowapi.TestBegin, Window: windowapi.WindowTest, Seq: 1}) {
-		t.Fatalf("said %v", said)
-	}
+	b.WantSent(t, windowapi.Test{Action: windowapi.TestBegin, Window: windowapi.WindowTest, Seq: 1})
 	uitest.WantTexts(t, w.win, "Nog 60 seconden")
 	b.Clock = b.Clock.Add(13 * time.Second)
 	b.RunDue()
@@ -353,15 +338,11 @@ func TestTestCall(t *testing.T) {
 	uitest.Press(t, w.win, "Opnieuw testen")
 	b.DrainSent()
 	uitest.Press(t, w.win, "Stoppen")
-	if said := b.DrainSent(); len(said) != 1 || !reflect.DeepEqual(said[0].M, windowapi.Test{Action: windowapi.TestStop}) {
-		t.Errorf("said %v", said)
-	}
+	b.WantSent(t, windowapi.Test{Action: windowapi.TestStop})
 	uitest.Press(t, w.win, "Testen met een echte oproep")
 	b.DrainSent()
 	w.win.Close()
-	if said := b.DrainSent(); len(said) != 1 || !reflect.DeepEqual(said[0].M, windowapi.Test{Action: windowapi.TestStop}) {
-		t.Errorf("closed, said %v", said)
-	}
+	b.WantSent(t, windowapi.Test{Action: windowapi.TestStop})
 	if b.Page(windowapi.WindowTest) != nil {
 		t.Error("a closed window is still held")
 	}

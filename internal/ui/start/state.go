@@ -21,7 +21,6 @@ import (
 	"wiebelt/internal/text"
 )
 
-// state is what the first start's window shows.
 type state struct {
 	set    *settings.Settings
 	setUp  bool // the hub is configured
@@ -30,7 +29,6 @@ type state struct {
 	stale  bool // something was done since
 }
 
-// phone is a softphone of this computer.
 type phone struct {
 	id, name, sentence string
 	connectable        bool // it can be connected now
@@ -85,7 +83,6 @@ func readState(ctx context.Context, d profile.Dirs, l text.Language, sources *wi
 	return s
 }
 
-// nameOf returns the display name of a source.
 func nameOf(l text.Language, kind, name string) string {
 	if name != "" && name != kind {
 		return name

@@ -17,7 +17,6 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// testCall is the state of a test call.
 type testCall struct {
 	seq             int
 	until           time.Time // end of waiting, zero when not waiting
@@ -58,7 +57,6 @@ func (p *testPanel) begin() {
 	p.tick(p.call.seq)
 }
 
-// stop stops waiting.
 func (p *testPanel) stop() {
 	if p.call.until.IsZero() && p.call.seen == nil {
 		return
@@ -82,7 +80,6 @@ func (p *testPanel) waiting() string {
 	return p.host.Lang.T(text.TestWaiting, max(left, 0))
 }
 
-// handleMessage processes the resident's messages about this test call.
 func (p *testPanel) handleMessage(kind string, raw json.RawMessage) {
 	var m windowapi.Test
 	if kind != windowapi.KindTest || !p.host.Decode(kind, raw, &m) || m.Window != p.window || m.Seq != p.call.seq {
@@ -110,7 +107,6 @@ func (p *testPanel) showMissed(seq int, all []check) {
 	}
 }
 
-// show updates the panel.
 func (p *testPanel) show() {
 	l, c := p.host.Lang, p.call
 	p.countdown = nil

@@ -17,7 +17,6 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// openers returns the windows' openers, by their names in windowapi.
 func openers(h *calls.History) map[string]widgets.Opener {
 	return map[string]widgets.Opener{
 		windowapi.WindowCalls:    h.Open,

@@ -199,7 +199,6 @@ func handshake(ctx context.Context, cfg Config) (Conn, windowapi.Welcome, error)
 	return conn, w, nil
 }
 
-// newApp makes the application that shows the windows.
 func newApp() (*driver.App, error) {
 	var icons []*image.NRGBA
 	for _, size := range []int{16, 32, 48, 128} {

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"log/slog"
-	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -14,30 +12,18 @@ import (
 	"wiebelt/internal/instance/windowapi"
 )
 
-// pipe is a connection whose other end is the test.
+// pipe is a connection, open as long as its context, whose other end is the test.
 type pipe struct {
-	in     chan message
-	once   sync.Once
-	closed chan struct{}
-	sent   chan string
+	context.Context
+	end context.CancelFunc
+	in  chan message
 }
 
-func newPipe() *pipe {
-	return &pipe{in: make(chan message, 8), closed: make(chan struct{}), sent: make(chan string, 8)}
-}
-
-func (p *pipe) Send(kind string, _ any) error {
-	select {
-	case <-p.closed:
-		return io.ErrClosedPipe
-	case p.sent <- kind:
-		return nil
-	}
-}
+func (p *pipe) Send(string, any) error { return p.Err() }
 
 func (p *pipe) Receive() (string, json.RawMessage, error) {
 	select {
-	case <-p.closed:
+	case <-p.Done():
 		return "", nil, io.EOF
 	case m := <-p.in:
 		raw, err := json.Marshal(m.m)
@@ -46,7 +32,7 @@ func (p *pipe) Receive() (string, json.RawMessage, error) {
 }
 
 func (p *pipe) Close() error {
-	p.once.Do(func() { close(p.closed) })
+	p.end()
 	return nil
 }
 
@@ -67,7 +53,8 @@ func TestGreet(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPipe()
+			p := &pipe{in: make(chan message, 1)}
+			p.Context, p.end = context.WithCancel(t.Context())
 			if tt.first != nil {
 				p.in <- *tt.first
 			}
@@ -92,42 +79,9 @@ func TestGreet(t *testing.T) {
 			if err == nil && !elsewhere && w.Language != "nl" {
 				t.Errorf("welcome %+v", w)
 			}
-			select {
-			case <-p.closed:
-				if err == nil && !elsewhere {
-					t.Error("a good connection was closed")
-				}
-			default:
-				if err != nil && tt.connect == nil {
-					t.Error("a bad connection was left open")
-				}
+			if closed, good := p.Err() != nil, err == nil && !elsewhere; closed && good || !closed && err != nil && tt.connect == nil {
+				t.Errorf("closed: %v", closed)
 			}
 		})
 	}
-}
-
-// TestPumps: the goroutines pass messages on in order, and end with the connection.
-func TestPumps(t *testing.T) {
-	defer goleak.VerifyNone(t)
-	p := newPipe()
-	var group sync.WaitGroup
-	got := make(chan string, 8)
-	group.Go(func() { receive(p, func(kind string, _ json.RawMessage) { got <- kind }) })
-	out := make(chan message, 8)
-	group.Go(func() { send(p, out, slog.New(slog.DiscardHandler)) })
-	for _, k := range []string{"a", "b", "c"} {
-		p.in <- message{kind: k}
-		out <- message{kind: k}
-	}
-	for _, k := range []string{"a", "b", "c"} {
-		if g := <-got; g != k {
-			t.Errorf("received %q, want %q", g, k)
-		}
-		if g := <-p.sent; g != k {
-			t.Errorf("sent %q, want %q", g, k)
-		}
-	}
-	p.Close()
-	close(out)
-	group.Wait()
 }
