@@ -108,7 +108,6 @@ func recipeLines(kind string, v guide.Values) ([]phonefile.Pair, error) {
 	return nil, errors.New("the recipe has nothing to write")
 }
 
-// reregister restores a registration.
 func reregister(d profile.Dirs, s *settings.Settings, profileDir string, what health.Registration, was Registered) error {
 	if what == health.MicroSIP {
 		return ConnectFile(d, s, profileDir, detect.Phone{Kind: detect.MicroSIP, File: was.MicroSIP}, detect.ThisSystem().Processes())

@@ -30,7 +30,6 @@ import (
 // lost registrations can be distinguished from those that never existed.
 const registeredFile = "registered.json"
 
-// maxRegistered limits how much of that file is read.
 const maxRegistered = 16 << 10
 
 // readEvery is how often the registrations are checked: other programs take them over on
@@ -91,7 +90,6 @@ func (r Registered) with(what health.Registration, on bool, path string) Registe
 	return r
 }
 
-// standing is the current state of a registration.
 type standing uint8
 
 const (
@@ -119,7 +117,6 @@ type Watch struct {
 	repairs  chan repair
 }
 
-// repair is a request to restore a registration.
 type repair struct {
 	what health.Registration
 	done func(error) // on Run's goroutine

@@ -72,8 +72,7 @@ func folders(t *testing.T) profile.Dirs {
 	return must.Get(profile.Find(t.TempDir()))(t)
 }
 
-// TestWhatWasTakenIsNoticed checks that registrations are read at the start
-// and every hour, and that only those that were ours before can be lost.
+// TestWhatWasTakenIsNoticed: registrations are read at the start and every hour; only those that were ours can be lost.
 func TestWhatWasTakenIsNoticed(t *testing.T) {
 	d := folders(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -85,6 +84,12 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 		go r.Run(ctx)
 		c.Lock() // Run uses it while time passes
 		later := func(in time.Duration) { c.Unlock(); time.Sleep(in); synctest.Wait(); c.Lock() }
+		lost := func(want ...health.Registration) {
+			t.Helper()
+			if !slices.Equal(c.lost, want) {
+				t.Errorf("lost %v, want %v", c.lost, want)
+			}
+		}
 		later(0)
 		if got := c.again; !slices.Equal(got, []health.Registration{health.Scheme}) {
 			t.Errorf("that of an older version: registered %v", got)
@@ -92,37 +97,29 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 		if was := RegisteredIn(d); !was.Scheme || !was.Autostart || was.MicroSIP != "" {
 			t.Fatalf("noted %+v", was)
 		}
-		if c.told != 0 {
-			t.Errorf("lost: %v", c.lost) // MicroSIP was never ours
-		}
+		lost() // MicroSIP was never ours
 		c.at[health.Scheme] = standingLost
 		later(59 * time.Minute)
 		if n := c.looks; n != len(displayOrder) {
 			t.Errorf("%d looks before the hour is over", n)
 		}
 		later(2 * time.Minute)
-		if got := c.lost; !slices.Equal(got, []health.Registration{health.Scheme}) {
-			t.Errorf("lost %v", got)
-		}
+		lost(health.Scheme)
 		// An unknown state leaves the last known one in place; a
 		// registration switched off on purpose is no longer reported.
 		c.at[health.Scheme] = standingUnknown
 		c.at[health.Autostart] = standingDeclined
 		later(time.Hour)
-		if got := c.lost; !slices.Equal(got, []health.Registration{health.Scheme}) {
-			t.Errorf("lost %v", got)
-		}
+		lost(health.Scheme)
 		c.at[health.Autostart] = standingLost
 		r.Reread()
 		later(0)
-		if got := c.lost; slices.Contains(got, health.Autostart) || RegisteredIn(d).Autostart {
-			t.Errorf("switched off on purpose, and missed: %v", got)
+		if lost(health.Scheme); RegisteredIn(d).Autostart { // switched off on purpose
+			t.Error("still noted")
 		}
 		c.at[health.Scheme] = standingCurrent
 		later(time.Hour)
-		if got := c.lost; len(got) != 0 {
-			t.Errorf("back, and still lost: %v", got)
-		}
+		lost()
 		for _, at := range []standing{standingLost, standingCurrent} {
 			c.at[health.Scheme] = at
 			told := c.told
@@ -155,8 +152,8 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 		}
 		c.at[health.MicroSIP] = standingLost
 		later(time.Hour)
-		if got := c.lost; !slices.Equal(got, []health.Registration{health.MicroSIP}) || RegisteredIn(d).MicroSIP != "/ini" {
-			t.Errorf("lost %v, noted %+v", got, RegisteredIn(d))
+		if lost(health.MicroSIP); RegisteredIn(d).MicroSIP != "/ini" {
+			t.Errorf("noted %+v", RegisteredIn(d))
 		}
 	})
 }

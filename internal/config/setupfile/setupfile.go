@@ -106,7 +106,6 @@ func (o Office) Changes() map[string]any {
 	return all
 }
 
-// contents is the encrypted content.
 type contents struct {
 	Format   string `json:"format"`
 	Version  int    `json:"version"`
@@ -142,7 +141,6 @@ func Write(w io.Writer, o Office) (passphrase string, err error) {
 	return passphrase, sealed.Close()
 }
 
-// newPassphrase returns a new passphrase.
 func newPassphrase() string {
 	random := strings.ToLower(rand.Text())
 	var groups []string
