@@ -63,13 +63,13 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-// TestBundleTells checks that a bundle keeps versions and commits, which look
-// like numbers, but only the part of an address that says where it leads.
+// TestBundleTells: a bundle keeps versions and commits, which look like numbers, but of an address only where it leads.
 func TestBundleTells(t *testing.T) {
-	cfg := configured(t, setUp+"[[softphone]]\nkind = \"ari\"\nextension = \"101\"\nuser = \"w\"\naddress = \"https://pbx.example:8089/ari?key=Geheim9\"\n")
+	cfg := configured(t, setUp+"[[softphone]]\nkind = \"ari\"\nextension = \"101\"\nuser = \"w\"\naddress = \"https://pbx.example:8089/ari?key=Geheim9\"\n[[line]]\nnumber = \"020 123 45 67\"\n")
 	cfg.Version, cfg.Commit = "1.20.31234567", "0612345678f7298"
 	all := must.Get(Collect(t.Context(), cfg, Report{}))(t)
-	for name, want := range map[string]string{"environment.txt": "wiebelt: 1.20.31234567 0612345678f7298\n", "settings.txt": "https://hub.example"} {
+	for want, name := range map[string]string{"wiebelt: 1.20.31234567 0612345678f7298\n": "environment.txt", "https://hub.example": "settings.txt",
+		"line[1].number\t••••••••67\t": "settings.txt"} {
 		for _, e := range all {
 			if e.Name == name && !strings.Contains(string(e.Data), want) {
 				t.Errorf("%s lacks %q: %s", name, want, e.Data)

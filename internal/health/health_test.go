@@ -101,3 +101,13 @@ func TestSentences(t *testing.T) {
 		}
 	}
 }
+
+// TestIsConnected checks that a relay counts as connected even if something behind it does not work.
+func TestIsConnected(t *testing.T) {
+	for phase, want := range map[Phase]bool{Unwatched: false, Up: true, Down: false, Kicked: false, Refused: false, Incomplete: false,
+		NoStorage: true, NoExchange: true, NoHub: true} {
+		if phase.IsConnected() != want {
+			t.Errorf("phase %d: %v", phase, !want)
+		}
+	}
+}

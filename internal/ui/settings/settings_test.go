@@ -452,7 +452,8 @@ func TestSettingsSetupFile(t *testing.T) {
 	if w.file.why != "" || w.file.opened != nil {
 		t.Error("opened without a passphrase")
 	}
-	for _, gone := range []string{"/nowhere/x.wiebelt", "x.wiebelt", t.TempDir()} {
+	t.Chdir(filepath.Dir(path))
+	for _, gone := range []string{"/nowhere/x.wiebelt", filepath.Base(path), t.TempDir()} {
 		w.openFile(gone)
 		w.file.phrase.SetText(phrase)
 		w.file.open()

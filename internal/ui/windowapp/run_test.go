@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
+	"slices"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -15,11 +17,21 @@ import (
 // pipe is a connection, open as long as its context, whose other end is the test.
 type pipe struct {
 	context.Context
-	end context.CancelFunc
-	in  chan message
+	end  context.CancelFunc
+	in   chan message
+	sent []string
 }
 
-func (p *pipe) Send(string, any) error { return p.Err() }
+func newPipe(t *testing.T) *pipe {
+	p := &pipe{in: make(chan message, 2)}
+	p.Context, p.end = context.WithCancel(t.Context())
+	return p
+}
+
+func (p *pipe) Send(kind string, _ any) error {
+	p.sent = append(p.sent, kind)
+	return p.Err()
+}
 
 func (p *pipe) Receive() (string, json.RawMessage, error) {
 	select {
@@ -53,8 +65,7 @@ func TestGreet(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := &pipe{in: make(chan message, 1)}
-			p.Context, p.end = context.WithCancel(t.Context())
+			p := newPipe(t)
 			if tt.first != nil {
 				p.in <- *tt.first
 			}
@@ -83,5 +94,25 @@ func TestGreet(t *testing.T) {
 				t.Errorf("closed: %v", closed)
 			}
 		})
+	}
+}
+
+// TestPumps: messages are passed on in order, until the connection or the queue ends.
+func TestPumps(t *testing.T) {
+	p, out, want := newPipe(t), make(chan message, 2), []string{"a", "b"}
+	for _, k := range want {
+		p.in <- message{kind: k}
+		out <- message{kind: k}
+	}
+	var got []string
+	receive(p, func(kind string, _ json.RawMessage) {
+		if got = append(got, kind); len(got) == len(want) {
+			p.end()
+		}
+	})
+	close(out)
+	p.Context = t.Context()
+	if send(p, out, slog.New(slog.DiscardHandler)); !slices.Equal(got, want) || !slices.Equal(p.sent, want) {
+		t.Errorf("received %q and sent %q, want %q", got, p.sent, want)
 	}
 }
