@@ -25,7 +25,6 @@ func (c *window) focusRow(i int) {
 	c.list.repaintRows()
 }
 
-// setFocus moves the keyboard focus to a visible row.
 func (c *window) setFocus(i int) {
 	c.focusIndex, c.focusKey = i, rowKey{}
 	if r, known := c.row(i); known {
@@ -41,7 +40,6 @@ func (c *window) focusByPointer(i int) {
 	c.list.repaintRows()
 }
 
-// withChosen runs do on the call that has the keyboard focus.
 func (c *window) withChosen(do func(row)) {
 	if r, known := c.row(c.focusIndex); known {
 		do(r)
@@ -72,7 +70,6 @@ func (c *window) runThen(id int64, do func(context.Context) error, then func(now
 	})
 }
 
-// reportFailure reports that an action on a call failed.
 func (c *window) reportFailure(id int64, err error) {
 	if c.lookupID == id {
 		c.lookupID = -1
@@ -105,7 +102,6 @@ func (c *window) act(r row) {
 	}
 }
 
-// hidePeople hides the people to choose from.
 func (c *window) hidePeople() {
 	c.focusKey.person = 0
 	c.people = callactions.LookupOutcome{}
@@ -135,7 +131,6 @@ func (c *window) copyToClipboard(r row, relation bool) {
 	widgets.ShowFor(c.host, widgets.CopiedFor, &c.copied, r.id, c.list.repaintRows)
 }
 
-// lookAgain has the hub look the number up again.
 func (c *window) lookAgain(r row) {
 	e, known := c.entry(r.id)
 	if !r.canLookUp || !known {
@@ -158,7 +153,6 @@ func (c *window) lookAgain(r row) {
 	})
 }
 
-// entry returns a call as it was read.
 func (c *window) entry(id int64) (history.Entry, bool) {
 	for _, all := range [][]history.Entry{c.result.open, c.result.entries} {
 		if i := slices.IndexFunc(all, func(e history.Entry) bool { return e.ID == id }); i >= 0 {
@@ -168,7 +162,6 @@ func (c *window) entry(id int64) (history.Entry, bool) {
 	return history.Entry{}, false
 }
 
-// storeLookup stores the result of a lookup.
 func (c *window) storeLookup(m windowapi.LookupResult) {
 	h, l, about := c.h, c.host.Lang, c.lookupEntry
 	var got callactions.LookupOutcome

@@ -26,7 +26,6 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// window lists today's and earlier calls.
 type window struct {
 	host *widgets.Host
 	h    *History
@@ -42,7 +41,6 @@ type window struct {
 	question    *widget.PopUp // the question whether to delete everything; nil if not shown
 }
 
-// parts are the widgets of the window.
 type parts struct {
 	win    fyne.Window
 	sign   *widgets.Shape
@@ -84,7 +82,6 @@ type selection struct {
 	unfolded    bool // handled calls are shown
 }
 
-// rowKey names a row.
 type rowKey struct {
 	id     int64
 	person int
@@ -170,7 +167,6 @@ func (t *toolsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Move(fyne.NewPos(-widgets.OptionPad, filter)) // its words align with the filter
 }
 
-// inherit takes over what still applies from the previous window.
 func (c *window) inherit(before *window) {
 	c.listNumber, c.query, c.unfolded = before.listNumber+1, before.query, before.unfolded
 	c.state, c.stateRead, c.undos = before.state, before.stateRead, slices.Clone(before.undos)
@@ -274,7 +270,6 @@ func (c *window) showStatus() {
 	c.status.SetText(s.Sentence, base.ColorNamePlaceHolder)
 }
 
-// readState reads what the window shows besides calls.
 func (c *window) readState() {
 	c.host.Go(func(ctx context.Context) {
 		s := c.h.actions.State(ctx)
@@ -286,7 +281,6 @@ func (c *window) readState() {
 	})
 }
 
-// setState stores what readState has read.
 func (c *window) setState(m callactions.State) {
 	was, first := c.state, !c.stateRead
 	c.state, c.stateRead = m, true
@@ -355,7 +349,6 @@ func (c *window) showViews() {
 	c.tools.Refresh()
 }
 
-// show switches to another view of the calls.
 func (c *window) show(v history.View) {
 	if v == c.query.View {
 		return

@@ -139,13 +139,11 @@ func (f *file) search(ctx context.Context, a *readResult, tell func(readResult))
 	a.count, a.today, a.exact = len(a.entries)+count, a.today+today, a.err == nil
 }
 
-// count counts the calls of the list.
 func (f *file) count(ctx context.Context, a *readResult) {
 	a.count, a.today, a.err = f.reader.Count(ctx, a.query, history.Place{}, midnight(f.now()))
 	a.exact = a.err == nil
 }
 
-// readRows reads the requested calls.
 func (f *file) readRows(ctx context.Context, a *readResult) {
 	if a.err == nil {
 		a.start = max(a.index-block/2, 0)
@@ -153,7 +151,6 @@ func (f *file) readRows(ctx context.Context, a *readResult) {
 	}
 }
 
-// countToday counts today's calls.
 func countToday(es []history.Entry, now time.Time) (n int) {
 	since := midnight(now)
 	for _, e := range es {

@@ -14,7 +14,6 @@ import (
 // firstReadTimeout is how long the first window waits for the first reading.
 const firstReadTimeout = 300 * time.Millisecond
 
-// reading is the state of reading the history.
 type reading uint8
 
 const (
@@ -83,7 +82,6 @@ func (h *History) nextRequest() readRequest {
 	return w
 }
 
-// storeResult stores what was read.
 func (h *History) storeResult(a readResult) {
 	c := h.calls
 	if c != nil && a.list != c.listNumber {

@@ -24,7 +24,6 @@ type listLayout struct {
 	shut                    bool // which hides them
 }
 
-// sectionCounts returns the number of rows below each heading.
 func (p listLayout) sectionCounts() [3]int {
 	switch {
 	case p.shut:
@@ -35,7 +34,6 @@ func (p listLayout) sectionCounts() [3]int {
 	return [3]int{p.openCount, p.today, p.count - p.today}
 }
 
-// total returns the number of rows.
 func (p listLayout) total() int {
 	n := p.sectionCounts()
 	return n[0] + n[1] + n[2]
@@ -61,7 +59,6 @@ func (p listLayout) heading(k int) (y float32) {
 
 func (p listLayout) end() float32 { return p.heading(3) }
 
-// y returns the position of a row.
 func (p listLayout) y(i int) float32 {
 	for k, n := range p.sectionCounts() {
 		if i < n {
@@ -173,7 +170,6 @@ func (l *list) place() {
 	l.c.prefetch(first, last)
 }
 
-// updateHeadings updates the headings.
 func (l *list) updateHeadings(p listLayout, width float32) {
 	c, n := l.c, p.sectionCounts()
 	words := [3]text.Key{text.CallsOpen, text.WindowCallsToday, text.WindowCallsEarlier}
@@ -197,7 +193,6 @@ func (l *list) updateHeadings(p listLayout, width float32) {
 	}
 }
 
-// show updates the list to the current calls.
 func (l *list) show() { l.scrollTo(l.scroll.Offset.Y) }
 
 // scrollTo scrolls to an offset, or as far as possible.
@@ -223,7 +218,6 @@ func (l *list) reveal(i int) {
 	}
 }
 
-// repaintRows repaints the views.
 func (l *list) repaintRows() {
 	for _, v := range l.views {
 		v.Refresh()
@@ -323,7 +317,6 @@ func (c *window) toggleHandled() {
 	c.build()
 }
 
-// heading is the heading of a part of the list.
 type heading struct {
 	widgets.PointerWidget // Locked where there is nothing to show or hide
 	title, count          *widgets.TextLine

@@ -22,7 +22,6 @@ func (c *window) moreButton() fyne.CanvasObject {
 	return b
 }
 
-// menuItems returns the items of that menu.
 func (c *window) menuItems() []*fyne.MenuItem {
 	l, demo := c.host.Lang, len(c.host.Welcome.Demo) > 0
 	var items []*fyne.MenuItem
@@ -68,7 +67,6 @@ func (c *window) askWipe() {
 	c.question = widgets.Ask(c.win.Canvas(), l.T(text.CallsWipeAsk), wipe, stay)
 }
 
-// closeQuestion removes the question.
 func (c *window) closeQuestion() {
 	c.question.Hide()
 	c.question = nil

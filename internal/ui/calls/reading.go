@@ -6,7 +6,6 @@ import (
 	"wiebelt/internal/store/history"
 )
 
-// search applies the filter.
 func (c *window) search() {
 	was := c.query
 	c.query.Filter = c.filter.Text
@@ -33,7 +32,6 @@ func (c *window) search() {
 	}
 }
 
-// restartList starts reading another list from the top.
 func (c *window) restartList() {
 	c.invalidateReads()
 	c.requestRead(readRequest{})
@@ -46,7 +44,6 @@ func (c *window) invalidateReads() {
 	c.pending, c.inFlight = nil, nil
 }
 
-// requestRead requests a reading.
 func (c *window) requestRead(w readRequest) {
 	w.query, w.list = c.query, c.listNumber
 	c.pending = &w

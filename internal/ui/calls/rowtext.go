@@ -12,7 +12,6 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// row is a call as the calls window displays it.
 type row struct {
 	id     int64
 	time   string // "10:42"

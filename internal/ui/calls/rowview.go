@@ -28,7 +28,6 @@ const (
 	personIndent  = 20 // indent of people below their call
 )
 
-// tool is an action at the end of a row.
 type tool uint8
 
 const (
@@ -42,7 +41,6 @@ const (
 	toolNone
 )
 
-// words are the descriptions of the tools.
 var words = map[tool]text.Key{toolTick: text.CallsMenuTick, toolCall: text.CallsMenuCall, toolCopy: text.CallsMenuCopy}
 
 // rowView shows one call. It handles clicks itself, because its parts form one
@@ -95,7 +93,6 @@ func (v *rowView) set(n int, r row, known bool) {
 
 func (v *rowView) copied() bool { return v.known && v.calls.copied == v.row.id }
 
-// has reports whether the row offers a tool.
 func (v *rowView) has(t tool) bool {
 	switch r := v.row; {
 	case r.undo, r.person != 0:
@@ -110,10 +107,8 @@ func (v *rowView) has(t tool) bool {
 	return t == toolMore
 }
 
-// width returns the width of the displayed part.
 func (v *rowView) width() float32 { return min(v.Size().Width, rowMaxWidth) }
 
-// tool returns the tool at a position.
 func (v *rowView) tool(p fyne.Position) tool {
 	right := v.width() - widgets.RowInset
 	left := right - float32(toolCount)*toolWidth
@@ -167,7 +162,6 @@ func (v *rowView) TappedSecondary(e *fyne.PointEvent) {
 	}
 }
 
-// isHovered tells whether the pointer is over a tool.
 func (v *rowView) isHovered(t tool) bool { return v.HoveredSpot == int(t) }
 
 // Cursor implements desktop.Cursorable.
@@ -283,7 +277,6 @@ func (v *rowView) showResult() {
 	v.More.SetText(more, base.ColorNamePlaceHolder)
 }
 
-// icon returns the current icon of a tool.
 func (v *rowView) icon(t tool) fyne.Resource {
 	colour := widgets.Either(v.isHovered(t), base.ColorNamePrimary, base.ColorNamePlaceHolder)
 	switch {
@@ -299,7 +292,6 @@ func (v *rowView) icon(t tool) fyne.Resource {
 	return base.NewColoredResource(base.ContentCopyIcon(), colour)
 }
 
-// handset is the receiver of a telephone.
 var handset = fyne.NewStaticResource("handset.svg", []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24" viewBox="0 0 24 24">`+
 	`<path fill="#000000" d="M5.2 3 L8.6 3 Q9.6 3 9.8 4 L10.5 7.4 Q10.7 8.3 10 8.9 L8.2 10.5 Q10 13.9 13.5 15.8 L15.1 14 Q15.7 13.3 16.6 13.5 L20 14.2 Q21 14.4 21 15.4 `+
 	`L21 18.8 Q21 21 18.8 21 Q12.2 20.4 7.9 16.1 Q3.6 11.8 3 5.2 Q3 3 5.2 3 Z"/></svg>`))

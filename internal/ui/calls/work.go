@@ -21,7 +21,6 @@ const undoDuration = 10 * time.Second
 // repeatPressTime is the time within which a second key press belongs to the first.
 const repeatPressTime = time.Second
 
-// maxOpen is the maximum number of calls to be called back that are read.
 const maxOpen = 2000
 
 // undo is something just removed: a row whose calls were removed or ticked off keeps
@@ -87,7 +86,6 @@ func (c *window) justHandled(id int64) bool {
 	return slices.ContainsFunc(c.undos, func(u *undo) bool { return u.id == id && c.host.Now().Sub(u.made) < repeatPressTime })
 }
 
-// undoRow undoes what was done to the call of a row.
 func (c *window) undoRow(id int64) {
 	for _, u := range c.undos {
 		if u.id != id || u.restoring {
@@ -111,7 +109,6 @@ func (c *window) undoRow(id int64) {
 	}
 }
 
-// undoLast undoes the last action.
 func (c *window) undoLast() {
 	for _, u := range slices.Backward(c.undos) {
 		if !u.restoring {
@@ -157,7 +154,6 @@ func groups(open []history.Entry) (all []group) {
 	return all
 }
 
-// callsOf returns the calls of a row.
 func (c *window) callsOf(r row) []int64 {
 	if ids := c.grouped[r.id]; r.open && len(ids) > 0 {
 		return ids
@@ -170,7 +166,6 @@ func (c *window) hasOpen() bool {
 	return c.query.View != history.ViewElsewhere && c.query.View != history.ViewUnsure
 }
 
-// build creates the rows from what was read.
 func (c *window) build() {
 	now := c.host.Now()
 	a := &c.result
@@ -274,7 +269,6 @@ func (c *window) findRow(p rowKey, was int) int {
 	return was
 }
 
-// withUndo adds the undo to a row that still exists.
 func (c *window) withUndo(r row, gone map[int64]*undo) row {
 	if u := gone[r.id]; u != nil && u.contactOnly && !u.restoring {
 		r.undo = true
@@ -308,7 +302,6 @@ func (c *window) withPeople(rows []row) []row {
 	return rows
 }
 
-// putIn puts a row in its place.
 func putIn(rows []row, r row) []row {
 	i := slices.IndexFunc(rows, func(o row) bool { return isAbove(r.place, o.place) })
 	if i < 0 {
@@ -317,7 +310,6 @@ func putIn(rows []row, r row) []row {
 	return slices.Insert(rows, i, r)
 }
 
-// isAbove reports whether a call is above another.
 func isAbove(a, b history.Place) bool {
 	return a.Rang.After(b.Rang) || a.Rang.Equal(b.Rang) && a.ID > b.ID
 }

@@ -7,7 +7,6 @@ import (
 	"wiebelt/internal/core/engine"
 )
 
-// fold is how far a call's card is folded.
 type fold uint8
 
 const (
@@ -30,7 +29,6 @@ type position struct {
 	overlapping            bool // it overlaps others: there was no room left
 }
 
-// item is a card to be placed.
 type item struct {
 	forms     []form // the first is the best
 	visible   bool   // it is on screen, at
@@ -55,7 +53,6 @@ func (it item) evictionCost(o placedForm) int {
 	return [...]int{engine.RankInCall: 1000, engine.RankRinging: 100, engine.RankLaunched: 10, engine.RankEnded: 10}[it.rank]
 }
 
-// placedForm is the position and form of an item.
 type placedForm struct {
 	position
 	form
@@ -91,7 +88,6 @@ func (g space) arrange(items []item) []placedForm {
 	return a.out
 }
 
-// arrangement is the state of an arrange call.
 type arrangement struct {
 	space
 	items    []item
@@ -110,7 +106,6 @@ func (a *arrangement) overlaps(at position, h, k int) bool {
 	return a.occupied[k] && o.column == at.column && at.cornerDistance < o.cornerDistance+a.fit(o.height)+a.gap && o.cornerDistance < at.cornerDistance+h+a.gap
 }
 
-// inside reports whether something of height h at a position fits on the monitor.
 func (a *arrangement) inside(at position, h int) bool { return at.cornerDistance+h+a.edge <= a.height }
 
 func (a *arrangement) isFree(i int, at position, f form) bool {
@@ -214,7 +209,6 @@ func (a *arrangement) order() []int {
 	return order
 }
 
-// placeOne places an item.
 func (a *arrangement) placeOne(i int) {
 	it := a.items[i]
 	switch {

@@ -34,7 +34,6 @@ func isolated(s string) string {
 	return string(isolate) + own + string(endIso)
 }
 
-// piece is a part of a line drawn in one font and direction.
 type piece struct {
 	s    string
 	font fyne.Resource
@@ -238,7 +237,6 @@ func spans(n int, in func(int) bool, each func(from, to int)) {
 	}
 }
 
-// setClass assigns one class to a range.
 func setClass(class []bidi.Class, to bidi.Class) {
 	for i := range class {
 		class[i] = to

@@ -12,7 +12,6 @@ import (
 	"wiebelt/internal/text"
 )
 
-// fill draws the background of buttons and tags.
 func (p *painter) fill(x, y, w, h float32, c color.NRGBA, radius float32) {
 	r := box(c, x, y, w, h)
 	r.CornerRadius = radius
@@ -74,7 +73,6 @@ func (p *painter) link(s string, x, y, room float32, c color.NRGBA, ours bool, d
 	p.area(x-5, y-4, w+10, footH+8, s, do)
 }
 
-// hoverColour returns a colour as it looks under the pointer.
 func (p *painter) hoverColour(c color.NRGBA) color.NRGBA { return shade(c, p.c.Ink, 0.06) }
 
 func (p *painter) strokes(c color.Color, w, x, y float32, lines ...[4]float32) {

@@ -7,7 +7,6 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// dragFrame shows where a dragged card will be placed.
 type dragFrame struct {
 	frame     window.Card
 	frameRect image.Rectangle // empty while hidden
@@ -33,7 +32,6 @@ func (cs *Cards) target(p image.Point) (m window.Monitor, to Corner, ok bool) {
 	return m, "", false
 }
 
-// isDrag reports whether a drag is long enough to be intentional.
 func (cs *Cards) isDrag(from, to image.Point) bool {
 	d := to.Sub(from)
 	return max(d.X, -d.X, d.Y, -d.Y) >= cs.px(48)

@@ -12,7 +12,6 @@ import (
 	"wiebelt/internal/text"
 )
 
-// readerState is what screen readers know of the cards.
 type readerState struct {
 	treeChanged bool // changed since the last report
 	lastID      screenreader.ID
@@ -57,7 +56,6 @@ func (cs *Cards) readerPressed(chosen screenreader.ID, when time.Time) {
 	}
 }
 
-// explorer builds the tree of one card.
 type explorer struct {
 	cs   *Cards
 	s    *slot
@@ -134,7 +132,6 @@ func (e *explorer) add(item int, n *screenreader.Node) {
 	in.Children = append(in.Children, n)
 }
 
-// row returns the node of a row of several matches.
 func (e *explorer) row(i int) *screenreader.Node {
 	v := e.s.view
 	if e.list == nil {

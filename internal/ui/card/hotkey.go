@@ -9,7 +9,6 @@ import (
 	"wiebelt/internal/text"
 )
 
-// hotkeyRetry is how often a hotkey taken by another program is retried.
 const hotkeyRetry = 10 * time.Second
 
 // Hotkey is a global key combination, identified by its setting.
@@ -26,14 +25,12 @@ const (
 // hotkeys lists the hotkeys in the order in which they are registered.
 var hotkeys = [...]Hotkey{HotkeyKeyboard, HotkeyOpen, HotkeyHear, HotkeyClose}
 
-// hotkeyState is the registration of a hotkey.
 type hotkeyState struct {
 	release func()    // unregisters it; nil if not registered
 	retry   time.Time // when to retry one taken by another program; zero: never
 	why     error     // the last reported reason why it does not work
 }
 
-// registerHotkey registers one hotkey.
 func (cs *Cards) registerHotkey(i int) {
 	state, is := &cs.hotkeys[i], hotkeys[i]
 	keys := cs.c.Hotkeys[is]
@@ -87,7 +84,6 @@ func (cs *Cards) changeHotkeys(old map[Hotkey]string) {
 	}
 }
 
-// releaseHotkey unregisters a hotkey.
 func (cs *Cards) releaseHotkey(i int) {
 	if release := cs.hotkeys[i].release; release != nil {
 		release()
@@ -108,7 +104,6 @@ func (cs *Cards) hotkeyTarget(snap *engine.Snapshot) *slot {
 	return pick
 }
 
-// hotkeyDown performs a hotkey.
 func (cs *Cards) hotkeyDown(is Hotkey, now time.Time) {
 	snap := cs.show() // the engine may be ahead of the screen
 	s := cs.hotkeyTarget(snap)
@@ -135,7 +130,6 @@ func (cs *Cards) openFile(s *slot, now time.Time) {
 	}
 }
 
-// repeat has a screen reader repeat a card. A folded card unfolds.
 func (cs *Cards) repeat(s *slot) {
 	s.announced = ""
 	if s.form.fold != asCard {

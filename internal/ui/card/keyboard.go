@@ -39,7 +39,6 @@ func (cs *Cards) moveKeyboard(pick *slot, closed engine.CardID, now time.Time) {
 	}
 }
 
-// focusRestored gives the keyboard focus to the card the hotkey brought back.
 func (cs *Cards) focusRestored() {
 	if s := cs.slotOf(cs.toFocus); cs.toFocus != 0 && s != nil && s.visible {
 		cs.toFocus = 0
@@ -66,7 +65,6 @@ func (cs *Cards) takeKeyboard(s *slot, now time.Time) {
 	cs.refresh(s)
 }
 
-// returnKeyboard returns the keyboard focus to its previous owner.
 func (cs *Cards) returnKeyboard(s *slot) {
 	if err := s.win.GiveKeyboardBack(); err != nil {
 		cs.c.Log.Warn("the keyboard was not given back", "why", err)
@@ -202,7 +200,6 @@ func (cs *Cards) handleDigit(s *slot, i int, now time.Time) {
 	}
 }
 
-// openArea returns the area that opens the file of contact i.
 func (s *slot) openArea(i int) *area {
 	return s.view.find(func(a *area) bool { return a.effect.opensFile() && a.effect.Action.Index == i })
 }
@@ -260,7 +257,6 @@ func (s *slot) contactSince(i int) time.Time {
 	return t
 }
 
-// setFilter filters the rows by what was typed.
 func (cs *Cards) setFilter(s *slot, to string) {
 	if utf8.RuneCountInString(to) > maxFilter || !utf8.ValidString(to) {
 		return
@@ -292,7 +288,6 @@ func (s *slot) tabStops() []Effect {
 	return out
 }
 
-// step moves the focus along the card.
 func (cs *Cards) step(s *slot, by int) {
 	stops := s.tabStops()
 	if len(stops) == 0 {
@@ -349,7 +344,6 @@ func (cs *Cards) handleArrow(s *slot, by int) {
 	}
 }
 
-// handleTab moves the focus along the card and on to the next one.
 func (cs *Cards) handleTab(s *slot, back bool, now time.Time) {
 	stops, by := s.tabStops(), 1
 	if back {

@@ -116,12 +116,10 @@ func (p *painter) besideNumber(c engine.Card) bool {
 	return false
 }
 
-// cardEffect returns a click that concerns the call.
 func cardEffect(c engine.Card, do engine.ActionKind) Effect {
 	return Effect{HasAction: true, Caller: c.Number, Action: engine.Action{Card: c.ID, Kind: do}}
 }
 
-// contactEffect returns a click that concerns contact i.
 func contactEffect(c engine.Card, do engine.ActionKind, i int) Effect {
 	d := cardEffect(c, do)
 	d.Action.Index, d.Action.Edition, d.Contact = i, c.Edition, c.Contacts[i]
@@ -441,7 +439,6 @@ func (p *painter) nobody(c engine.Card) float32 {
 	return p.footer(c, noteButtonsY+buttonH, -1, -1)
 }
 
-// removedName describes whom the user removed from the card.
 func (p *painter) removedName(c engine.Card) string {
 	name := p.l.Privacy.name(c.LastRemoved)
 	if name == "" {

@@ -22,7 +22,6 @@ const (
 
 var usualFields = []string{fieldRelation, fieldAddress, fieldProducer, fieldModified}
 
-// allowedFields returns the fields that settings and privacy allow.
 func (p *painter) allowedFields() []string {
 	return slices.DeleteFunc(slices.Clone(p.l.Fields), func(f string) bool {
 		return p.l.Privacy == PrivacyNumber || p.l.Privacy == PrivacyInitials && f == fieldAddress
@@ -156,7 +155,6 @@ func summary(c engine.Card, who int, lg text.Language) string {
 	return dotted(name, relation, c.Number.ClipboardText(), rang, line, link)
 }
 
-// dotted joins the non-empty parts, separated by dots.
 func dotted(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }

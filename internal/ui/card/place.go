@@ -24,7 +24,6 @@ const (
 func (c Corner) top() bool  { return c == TopLeft || c == TopRight }
 func (c Corner) left() bool { return c == TopLeft || c == BottomLeft }
 
-// placement is the monitor and corners that the cards are on.
 type placement struct {
 	monitor    window.Monitor
 	corners    map[string]Corner
@@ -138,7 +137,6 @@ func (cs *Cards) space() space {
 	return space{height: cs.monitor.Work.Dy(), columns: max(1, columns), edge: edge, gap: gap}
 }
 
-// rectAt returns the desktop rectangle of a card at a position.
 func (cs *Cards) rectAt(at position, w, h int) image.Rectangle {
 	x := cs.px(edge) + at.column*(w+cs.px(gap))
 	return clamp(fromCorner(cs.monitor.Work, cs.corner(), x, at.cornerDistance, w, h), cs.monitor.Work)
@@ -170,7 +168,6 @@ func clamp(r, work image.Rectangle) image.Rectangle {
 	return r.Add(image.Pt(max(0, work.Min.X-r.Min.X), max(0, work.Min.Y-r.Min.Y)))
 }
 
-// rowsThatFit returns how many rows of matches fit on the monitor.
 func (cs *Cards) rowsThatFit(c engine.Card) int {
 	if cs.monitor.Scale <= 0 {
 		return rowsShown

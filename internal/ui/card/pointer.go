@@ -97,7 +97,6 @@ func (h *handler) KeyPressed(k window.KeyPress) {
 
 func (h *handler) KeyboardGone() { h.send(func(s *slot, _ time.Time) { h.cs.keyboardGone(s) }) }
 
-// pointerState is the pointer state of one card.
 type pointerState struct {
 	over      bool // it is over the window
 	hover     Effect
@@ -125,7 +124,6 @@ const (
 	maxAim     = 1500 * time.Millisecond // a pointer that never rests has aimed by then
 )
 
-// recordMove records that the pointer was seen on a card.
 func (h *pointerPath) recordMove(now time.Time) {
 	switch {
 	case now.Sub(h.last) > clickGuard && h.onCard:
@@ -167,7 +165,6 @@ func (cs *Cards) press(s *slot, at image.Point, b window.Button, when time.Time)
 	}
 }
 
-// release handles a release over what was pressed.
 func (cs *Cards) release(s *slot, at image.Point, b window.Button, when time.Time) {
 	do, drag := s.pressed, s.dragStart
 	s.pressed, s.dragStart = Effect{}, nil

@@ -75,7 +75,6 @@ func (p *painter) several(c engine.Card) float32 {
 	return p.footer(c, y, c.OpenedIndex, cmp.Or(c.OpenedIndex+1, c.EarlierChoice+1)-1)
 }
 
-// rows returns how many rows the card has.
 func (p *painter) rows(c engine.Card) int {
 	return min(cmp.Or(p.l.Rows, rowsShown), rowsShown, len(c.Contacts))
 }
@@ -124,7 +123,6 @@ func (p *painter) filter(c engine.Card, y float32) {
 	p.area(textLeft, y+5, textWidth, 28, p.lg.T(text.CardFilter), do).role = screenreader.Entry
 }
 
-// scrollButton draws a button that scrolls the rows.
 func (p *painter) scrollButton(x, y float32, up, on bool, do Effect) {
 	c, name := p.c.Accent, p.lg.T(text.CardRowsAfter)
 	if !on {

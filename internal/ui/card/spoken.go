@@ -44,7 +44,6 @@ const (
 	SpeechShort Speech = "short" // the name, or the number while there is none
 )
 
-// speechState is what screen readers were told about a card.
 type speechState struct {
 	announced string
 	sentence  string // the full text

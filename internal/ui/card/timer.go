@@ -102,7 +102,6 @@ func (cs *Cards) forget() {
 // program fills the monitor: no desktop reports that.
 const fullScreenPoll = 500 * time.Millisecond
 
-// fullScreen is the state of programs that fill the monitor.
 type fullScreen struct {
 	heldBack bool      // cards are held back
 	checkAt  time.Time // when to check again; zero: never

@@ -91,7 +91,6 @@ func (d Effect) opensFile() bool { return d.HasAction && d.Action.Kind == engine
 // isNone reports whether a click does nothing.
 func (d Effect) isNone() bool { return d == Effect{} || d.Disabled || d.FullText != "" }
 
-// area is a clickable area, in units.
 type area struct {
 	x, y, w, h float32
 	effect     Effect
@@ -122,7 +121,6 @@ type view struct {
 	bar          *bar
 }
 
-// placedText is a text as laid out.
 type placedText struct {
 	full, shown string
 	x, y        float32
@@ -133,14 +131,12 @@ type placedText struct {
 	inControl   bool // belongs to something that has it as its name
 }
 
-// row is one of several matches.
 type row struct {
 	y        float32
 	position [2]int    // position and total: 2 of 5
 	texts    [4]string // its texts
 }
 
-// clock is the running clock.
 type clock struct {
 	text  *canvas.Text
 	since time.Time // start of the count
@@ -160,7 +156,6 @@ func (v *view) paint(on *offscreen.Surface, scale float32) []image.Rectangle {
 	return on.Render(offscreen.Size(v.size, scale), scale, v.background, []fyne.CanvasObject{v.content}, nil)
 }
 
-// tick updates what changes with time.
 func (v *view) tick(now time.Time) {
 	if c := v.clock; c != nil {
 		c.text.Text = clockText(now.Sub(c.since))
@@ -205,7 +200,6 @@ func (v *view) find(is func(*area) bool) *area {
 // areaFor returns the area with an effect, nil if there is none.
 func (v *view) areaFor(e Effect) *area { return v.find(func(a *area) bool { return a.effect == e }) }
 
-// painter collects the objects of a view.
 type painter struct {
 	v        *view
 	l        Look
@@ -228,7 +222,6 @@ func newPainter(l Look) *painter {
 	return p
 }
 
-// finish sets the view's size, border, state strip and focus ring.
 func (p *painter) finish(height float32, state color.NRGBA) *view {
 	p.v.size = fyne.NewSize(cardWidth, height)
 	border := []fyne.CanvasObject{

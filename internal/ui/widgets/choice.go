@@ -35,7 +35,6 @@ var (
 	_ fyne.Tappable  = (*Choice)(nil)
 )
 
-// wordPlace is the place of a word, with the space around it.
 type wordPlace struct {
 	at   fyne.Position
 	size fyne.Size

@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// funcLayout is a layout of two functions.
 type funcLayout struct {
 	minSize func(o []fyne.CanvasObject) fyne.Size
 	put     func(o []fyne.CanvasObject, size fyne.Size)
@@ -16,7 +15,6 @@ type funcLayout struct {
 func (a funcLayout) MinSize(o []fyne.CanvasObject) fyne.Size      { return a.minSize(o) }
 func (a funcLayout) Layout(o []fyne.CanvasObject, size fyne.Size) { a.put(o, size) }
 
-// firstMinSize returns the minimum size of a layout's first object.
 func firstMinSize(o []fyne.CanvasObject) fyne.Size { return o[0].MinSize() }
 
 // Column arranges objects vertically, with a gap between them.

@@ -21,7 +21,6 @@ type List struct {
 	focused     bool
 }
 
-// listLine is the container of a line.
 type listLine struct {
 	widget.BaseWidget
 	l *List

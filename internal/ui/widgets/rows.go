@@ -22,7 +22,6 @@ type Rows struct {
 	focused bool
 }
 
-// rowsItem is one of the rows.
 type rowsItem struct {
 	widget.BaseWidget
 	in *Rows
@@ -55,7 +54,6 @@ func (r *Rows) Len() int { return len(r.all) }
 // AddUnfocusable appends an object that the focus skips.
 func (r *Rows) AddUnfocusable(o fyne.CanvasObject) { r.box.Add(o) }
 
-// reach moves the focus to another row.
 func (r *Rows) reach(i int) {
 	if len(r.all) == 0 {
 		return

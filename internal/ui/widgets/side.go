@@ -19,7 +19,6 @@ type Chooser interface {
 // SideItem is a page in such a list. Pages of a group stand below its heading.
 type SideItem struct{ ID, Title, Group string }
 
-// heading reports whether it is the heading of a group.
 func (i SideItem) heading() bool { return i.ID == "" }
 
 const sideHeight = 28
@@ -52,7 +51,6 @@ func NewSide(w Chooser, name string, pages []SideItem) (*List, fyne.CanvasObject
 	return list, NewSoftBox(Padded(12, 0, 8, 8, list)).Square()
 }
 
-// sideLine is a line of such a list.
 type sideLine struct {
 	PointerWidget
 	w     Chooser

@@ -28,12 +28,10 @@ func Place(r windowapi.WorkArea, want fyne.Size) (at image.Point, size fyne.Size
 	return image.Pt(r.X+left, r.Y+above), size
 }
 
-// maxContentSize returns the maximum content size in a work area.
 func maxContentSize(r windowapi.WorkArea) fyne.Size {
 	return fyne.NewSize(float32(r.Width)/r.Scale-2*frameSide, float32(r.Height)/r.Scale-frameTop-frameSide)
 }
 
-// place sets the size and position of a window.
 func (h *Host) place(w fyne.Window, want fyne.Size) {
 	if h.Welcome.WorkArea.Scale <= 0 {
 		w.Resize(want)
