@@ -57,6 +57,12 @@ func Pick(dark, high bool) Colours {
 	return Light
 }
 
+// UnderPointer returns a background as it is under the pointer.
+func (c Colours) UnderPointer(back color.NRGBA) color.NRGBA {
+	mix := func(a, b uint8) uint8 { return uint8(float32(a) + (float32(b)-float32(a))*0.06) }
+	return color.NRGBA{R: mix(back.R, c.Ink.R), G: mix(back.G, c.Ink.G), B: mix(back.B, c.Ink.B), A: 255}
+}
+
 func rgb(v uint32) color.NRGBA {
 	return color.NRGBA{R: uint8(v >> 16), G: uint8(v >> 8), B: uint8(v), A: 0xFF}
 }

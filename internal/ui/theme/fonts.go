@@ -81,25 +81,19 @@ var characters = sync.OnceValue(func() (all []font.Cmap) {
 
 // charactersOf reads the character map of a bundled font.
 func charactersOf(f fyne.Resource) font.Cmap {
-	cmap, err := func() (font.Cmap, error) {
-		file, err := opentype.NewLoader(bytes.NewReader(f.Content()))
+	check := func(err error) {
 		if err != nil {
-			return nil, err
+			panic("the bundled font " + f.Name() + " cannot be read: " + err.Error())
 		}
-		raw, err := file.RawTable(opentype.MustNewTag("cmap"))
-		if err != nil {
-			return nil, err
-		}
-		table, _, err := tables.ParseCmap(raw)
-		if err != nil {
-			return nil, err
-		}
-		cmap, _, err := font.ProcessCmap(table, tables.FPNone)
-		return cmap, err
-	}()
-	if err != nil {
-		panic("the bundled font " + f.Name() + " cannot be read: " + err.Error())
 	}
+	file, err := opentype.NewLoader(bytes.NewReader(f.Content()))
+	check(err)
+	raw, err := file.RawTable(opentype.MustNewTag("cmap"))
+	check(err)
+	table, _, err := tables.ParseCmap(raw)
+	check(err)
+	cmap, _, err := font.ProcessCmap(table, tables.FPNone)
+	check(err)
 	return cmap
 }
 

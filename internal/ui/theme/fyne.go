@@ -52,9 +52,9 @@ func (t Fyne) Dark(v fyne.ThemeVariant) bool {
 	return v == base.VariantDark
 }
 
-// Color implements fyne.Theme.
 func (t Fyne) Color(name fyne.ThemeColorName, v fyne.ThemeVariant) color.Color {
-	c := Pick(t.Dark(v), t.high)
+	dark := t.Dark(v)
+	c := Pick(dark, t.high)
 	switch name {
 	case base.ColorNameBackground, base.ColorNameOverlayBackground, base.ColorNameHeaderBackground:
 		return c.Background
@@ -84,7 +84,10 @@ func (t Fyne) Color(name fyne.ThemeColorName, v fyne.ThemeVariant) color.Color {
 	if over := t.over(name, v, c); over != nil {
 		return over
 	}
-	return base.DefaultTheme().Color(name, variant(t.Dark(v)))
+	if v = base.VariantLight; dark {
+		v = base.VariantDark
+	}
+	return base.DefaultTheme().Color(name, v)
 }
 
 // over returns the translucent colours that are drawn over something else, nil for others.
@@ -145,13 +148,6 @@ func (t Fyne) Font(style fyne.TextStyle) fyne.Resource { return base.DefaultThem
 
 // Icon implements fyne.Theme.
 func (t Fyne) Icon(name fyne.ThemeIconName) fyne.Resource { return base.DefaultTheme().Icon(name) }
-
-func variant(dark bool) fyne.ThemeVariant {
-	if dark {
-		return base.VariantDark
-	}
-	return base.VariantLight
-}
 
 func withAlpha(c color.NRGBA, alpha uint8) color.NRGBA {
 	c.A = alpha
