@@ -103,7 +103,9 @@ var _ fyne.Focusable = (*list)(nil)
 
 func newList(c *window) *list {
 	l := &list{c: c}
-	l.body = container.New(&bodyLayout{l})
+	l.body = container.New(widgets.Layout{
+		Least:   func([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(widgets.RowMinWidth, c.listLayout.end()) },
+		Arrange: func([]fyne.CanvasObject, fyne.Size) { l.place() }})
 	l.scroll = container.NewVScroll(l.body)
 	l.scroll.SetMinSize(fyne.NewSize(0, headingHeight+rowHeight))
 	l.scroll.OnScrolled = func(fyne.Position) { l.place() }
@@ -128,15 +130,6 @@ func (l *list) Resize(s fyne.Size) {
 	l.BaseWidget.Resize(s)
 	l.place()
 }
-
-// bodyLayout leaves arranging the rows to place.
-type bodyLayout struct{ l *list }
-
-func (b *bodyLayout) MinSize([]fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(widgets.RowMinWidth, b.l.c.listLayout.end())
-}
-
-func (b *bodyLayout) Layout([]fyne.CanvasObject, fyne.Size) { b.l.place() }
 
 // place assigns views to the visible calls and requests the calls around them.
 func (l *list) place() {
@@ -372,24 +365,20 @@ func (h *heading) Describe() explore.Description {
 	return s
 }
 
-// CreateRenderer implements fyne.Widget.
 func (h *heading) CreateRenderer() fyne.WidgetRenderer {
-	return widget.NewSimpleRenderer(container.New(headingLayout{}, h.title, h.count, h.arrow))
+	least := func([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(0, headingHeight) }
+	return widget.NewSimpleRenderer(container.New(widgets.Layout{Least: least, Arrange: h.arrange}, h.title, h.count, h.arrow))
 }
 
-type headingLayout struct{}
-
-func (headingLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(0, headingHeight) }
-
-func (headingLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	y, w, x := size.Height-22, o[0].MinSize().Width+1, float32(widgets.Edge)
-	if o[2].Visible() {
-		o[2].Move(fyne.NewPos(x-4, y))
-		o[2].Resize(fyne.NewSquareSize(18))
+func (h *heading) arrange(_ []fyne.CanvasObject, size fyne.Size) {
+	y, w, x := size.Height-22, h.title.MinSize().Width+1, float32(widgets.Edge)
+	if h.arrow.Visible() {
+		h.arrow.Move(fyne.NewPos(x-4, y))
+		h.arrow.Resize(fyne.NewSquareSize(18))
 		x += 18
 	}
-	o[0].Move(fyne.NewPos(x, y))
-	o[0].Resize(fyne.NewSize(w, 18))
-	o[1].Move(fyne.NewPos(x+w+8, y))
-	o[1].Resize(fyne.NewSize(80, 18))
+	h.title.Move(fyne.NewPos(x, y))
+	h.title.Resize(fyne.NewSize(w, 18))
+	h.count.Move(fyne.NewPos(x+w+8, y))
+	h.count.Resize(fyne.NewSize(80, 18))
 }

@@ -21,17 +21,14 @@ import (
 
 const demoButtonWidth = 216
 
-// window has a button for every invented call.
 type window struct {
 	host    *widgets.Host
 	win     fyne.Window
-	buttons []*widgets.Button // in the order of the calls
 	sign    *widgets.Shape
 	last    *widgets.TextLine
 	playing string // id of the call that was asked for last, "" if it was answered
 }
 
-// Open opens the window with the calls of the resident's welcome.
 func Open(host *widgets.Host) widgets.Page {
 	w := &window{host: host, sign: widgets.NewShape(widgets.MarkNone)}
 	l := host.Lang
@@ -55,8 +52,7 @@ func Open(host *widgets.Host) widgets.Page {
 		if i == 0 {
 			b.Importance = widget.HighImportance
 		}
-		w.buttons = append(w.buttons, b)
-		rows.Add(container.New(besideLayout{}, b, widgets.Paragraph(c.Hint)))
+		rows.Add(container.New(widgets.Layout{Least: leastBeside, Arrange: arrangeBeside}, b, widgets.Paragraph(c.Hint)))
 	}
 	list := container.NewVScroll(widgets.Padded(4, 16, widgets.Edge, widgets.Edge, rows))
 
@@ -111,18 +107,15 @@ func (w *window) showSign() {
 	}
 }
 
-// besideLayout is the layout of a button and its text: the button keeps its height, the text is
-// centred vertically and may take more lines.
-type besideLayout struct{}
-
 const besideGap = 16
 
-func (besideLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+func leastBeside(o []fyne.CanvasObject) fyne.Size {
 	b, t := o[0].MinSize(), o[1].MinSize()
 	return fyne.NewSize(b.Width+besideGap+t.Width, max(b.Height, t.Height))
 }
 
-func (besideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+// arrangeBeside puts a text beside a button of fixed height. It may take more lines.
+func arrangeBeside(o []fyne.CanvasObject, size fyne.Size) {
 	b := o[0].MinSize()
 	wide := max(b.Width, min(demoButtonWidth, size.Width/2))
 	o[0].Resize(fyne.NewSize(wide, b.Height))

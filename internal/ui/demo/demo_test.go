@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"testing"
 
-	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/instance/windowapi"
@@ -18,21 +17,15 @@ func TestDemo(t *testing.T) {
 	b.Show(windowapi.WindowDemo)
 	w := b.Page(windowapi.WindowDemo).(*window)
 	uitest.WantTexts(t, w.win, "Demo", "verzonnen", "Bekende klant", "Eerst het nummer.", "Hub is weg", "Kies hierboven een beller.")
-	primary := 0
-	for i, button := range w.buttons {
-		test.Tap(button)
-		if got := b.DrainSent(); len(got) != 1 || got[0].M != (windowapi.Play{ID: uitest.DemoCalls[i].ID}) {
+	for i, c := range uitest.DemoCalls {
+		uitest.Press(t, w.win, c.Title)
+		if got := b.DrainSent(); len(got) != 1 || got[0].M != (windowapi.Play{ID: c.ID}) {
 			t.Errorf("button %d said %v", i, got)
 		}
-		if button.Importance == widget.HighImportance {
-			primary++
+		button := uitest.ButtonOf(w.win, c.Title)
+		if h := button.Size().Height; h != 36 || (button.Importance == widget.HighImportance) != (i == 0) {
+			t.Errorf("button %d is %v high, and its importance %v", i, h, button.Importance)
 		}
-		if h := button.Size().Height; h != 36 {
-			t.Errorf("button %d is %v high, want 36", i, h)
-		}
-	}
-	if primary != 1 {
-		t.Errorf("%d primary buttons, want 1", primary)
 	}
 	uitest.WantTexts(t, w.win, "De telefoon gaat…")
 	b.Handle(windowapi.KindPlay, json.RawMessage(`{"id":"known","line":"old"}`)) // overtaken by the second click

@@ -7,13 +7,15 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-type funcLayout struct {
-	minSize func(o []fyne.CanvasObject) fyne.Size
-	put     func(o []fyne.CanvasObject, size fyne.Size)
+// Layout is a fyne.Layout of two functions.
+type Layout struct {
+	Least   func(o []fyne.CanvasObject) fyne.Size
+	Arrange func(o []fyne.CanvasObject, size fyne.Size)
 }
 
-func (a funcLayout) MinSize(o []fyne.CanvasObject) fyne.Size      { return a.minSize(o) }
-func (a funcLayout) Layout(o []fyne.CanvasObject, size fyne.Size) { a.put(o, size) }
+func (a Layout) MinSize(o []fyne.CanvasObject) fyne.Size { return a.Least(o) }
+
+func (a Layout) Layout(o []fyne.CanvasObject, size fyne.Size) { a.Arrange(o, size) }
 
 func firstMinSize(o []fyne.CanvasObject) fyne.Size { return o[0].MinSize() }
 
@@ -32,7 +34,7 @@ func OnPage(o fyne.CanvasObject) *fyne.Container { return Padded(20, 24, Edge, E
 
 // Columns returns a layout of two objects side by side, the first with a fixed width.
 func Columns(width float32) fyne.Layout {
-	return funcLayout{func(o []fyne.CanvasObject) fyne.Size {
+	return Layout{func(o []fyne.CanvasObject) fyne.Size {
 		a, b := o[0].MinSize(), o[1].MinSize()
 		return fyne.NewSize(width+b.Width, max(a.Height, b.Height))
 	}, func(o []fyne.CanvasObject, size fyne.Size) { columns(o, size, width) }}
@@ -45,10 +47,9 @@ func columns(o []fyne.CanvasObject, size fyne.Size, width float32) {
 	o[1].Move(fyne.NewPos(width, 0))
 }
 
-// SideLayout returns a layout of a list along the left edge and the page beside it. In a
-// narrow window the list is narrower than width.
+// SideLayout puts a page beside a list, which is narrower than width in a narrow window.
 func SideLayout(width float32) fyne.Layout {
-	return funcLayout{func(o []fyne.CanvasObject) fyne.Size {
+	return Layout{func(o []fyne.CanvasObject) fyne.Size {
 		a, b := o[0].MinSize(), o[1].MinSize()
 		return fyne.NewSize(a.Width+b.Width, max(a.Height, b.Height))
 	}, func(o []fyne.CanvasObject, size fyne.Size) { columns(o, size, min(width, size.Width*9/25)) }}
@@ -104,7 +105,7 @@ func (w *wrapLayout) flow(o []fyne.CanvasObject, put func(fyne.CanvasObject, fyn
 
 // Middle returns a layout that centres its single object vertically, at full width.
 func Middle() fyne.Layout {
-	return funcLayout{firstMinSize, func(o []fyne.CanvasObject, size fyne.Size) {
+	return Layout{firstMinSize, func(o []fyne.CanvasObject, size fyne.Size) {
 		o[0].Resize(fyne.NewSize(size.Width, o[0].Size().Height)) // wrapping text gets its height
 		h := o[0].MinSize().Height
 		o[0].Resize(fyne.NewSize(size.Width, h))
@@ -114,7 +115,7 @@ func Middle() fyne.Layout {
 
 // AtMost returns a layout that limits its single object to a width.
 func AtMost(width float32) fyne.Layout {
-	return funcLayout{firstMinSize, func(o []fyne.CanvasObject, size fyne.Size) {
+	return Layout{firstMinSize, func(o []fyne.CanvasObject, size fyne.Size) {
 		o[0].Resize(fyne.NewSize(min(size.Width, width), size.Height))
 		o[0].Move(fyne.NewPos(0, 0))
 	}}
@@ -122,7 +123,7 @@ func AtMost(width float32) fyne.Layout {
 
 // AtLeast returns a layout that gives its single object a minimum width.
 func AtLeast(width float32) fyne.Layout {
-	return funcLayout{func(o []fyne.CanvasObject) fyne.Size { return firstMinSize(o).Max(fyne.NewSize(width, 0)) },
+	return Layout{func(o []fyne.CanvasObject) fyne.Size { return firstMinSize(o).Max(fyne.NewSize(width, 0)) },
 		func(o []fyne.CanvasObject, size fyne.Size) {
 			o[0].Resize(size)
 			o[0].Move(fyne.NewPos(0, 0))
@@ -131,18 +132,16 @@ func AtLeast(width float32) fyne.Layout {
 
 const headLeast = 64
 
-// WithHeader returns a header with its content below, usually a list. A large header
-// scrolls rather than leaving no room for the content. Tab reaches the content first.
+// WithHeader puts a header above its content; a large one scrolls. Tab reaches the content first.
 func WithHeader(head, body fyne.CanvasObject) *fyne.Container {
 	least := func([]fyne.CanvasObject) fyne.Size {
 		a, b := head.MinSize(), body.MinSize()
 		return fyne.NewSize(max(a.Width, b.Width), min(a.Height, headLeast)+b.Height)
 	}
-	// A scroll needs the same height whatever is in it. What is around this one needs as much
-	// as the header, so that the driver arranges both parts anew when the header changes.
-	top := container.New(funcLayout{func([]fyne.CanvasObject) fyne.Size { return head.MinSize() },
+	// What is around the scroll needs as much as the header: the driver then arranges both parts when that changes.
+	top := container.New(Layout{func([]fyne.CanvasObject) fyne.Size { return head.MinSize() },
 		func(o []fyne.CanvasObject, size fyne.Size) { o[0].Resize(size) }}, container.NewVScroll(head))
-	return container.New(funcLayout{least, func(o []fyne.CanvasObject, size fyne.Size) {
+	return container.New(Layout{least, func(o []fyne.CanvasObject, size fyne.Size) {
 		top.Resize(fyne.NewSize(size.Width, 0)) // wrapping text computes its height
 		high := min(head.MinSize().Height, max(headLeast, size.Height-max(RowHeight, body.MinSize().Height)))
 		top.Resize(fyne.NewSize(size.Width, high))
