@@ -53,7 +53,6 @@ func newBox(content fyne.CanvasObject, fill fyne.ThemeColorName) *Box {
 	return b
 }
 
-// CreateRenderer implements fyne.Widget.
 func (b *Box) CreateRenderer() fyne.WidgetRenderer {
 	return Draw(b, Drawing{Parts: []fyne.CanvasObject{b.back, b.content}, Least: b.content.MinSize,
 		Arrange: func(size fyne.Size) {
@@ -61,10 +60,7 @@ func (b *Box) CreateRenderer() fyne.WidgetRenderer {
 			b.content.Resize(size)
 		},
 		Paint: func(colour func(fyne.ThemeColorName) color.Color) {
-			b.back.FillColor = colour(b.fill)
-			if b.back.StrokeWidth > 0 {
-				b.back.StrokeColor = colour(theme.ColorLine)
-			}
+			b.back.FillColor, b.back.StrokeColor = colour(b.fill), colour(theme.ColorLine)
 			b.content.Refresh()
 		}})
 }

@@ -41,13 +41,10 @@ type FilterBox struct {
 	OnDown func()
 }
 
-// TypedKey implements fyne.Focusable.
 func (f *FilterBox) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyDown, fyne.KeyReturn, fyne.KeyEnter:
-		if f.OnDown != nil {
-			f.OnDown()
-		}
+		f.OnDown()
 	case fyne.KeyEscape:
 		if f.Text == "" {
 			PassEscape(f, e)
