@@ -71,8 +71,8 @@ func (c *window) runThen(id int64, do func(context.Context) error, then func(now
 }
 
 func (c *window) reportFailure(id int64, err error) {
-	if c.lookupID == id {
-		c.lookupID = -1
+	if c.lookupEntry.ID == id {
+		c.lookupEntry = history.Entry{}
 	}
 	if c.copied == id {
 		c.copied = 0
@@ -138,15 +138,14 @@ func (c *window) lookAgain(r row) {
 	}
 	c.failed = ""
 	c.showNote()
-	c.lookupID = r.id
-	c.list.repaintRows()
 	c.lookupEntry = e
+	c.list.repaintRows()
 	seq := c.host.NextLookup()
 	c.lookupSeq = seq
 	c.host.Send(windowapi.KindLookup, windowapi.Lookup{Seq: seq, Entry: e.ID, Text: e.Number})
 	c.host.Later(widgets.LookupTimeout, func() {
-		if now := c.h.calls; now != nil && now.lookupID == r.id && now.lookupSeq == seq {
-			now.lookupID = -1
+		if now := c.h.calls; now != nil && now.lookupEntry.ID == r.id && now.lookupSeq == seq {
+			now.lookupEntry = history.Entry{}
 			now.list.repaintRows()
 			now.fail(now.host.Lang.T(text.LookupSilent))
 		}
@@ -169,7 +168,7 @@ func (c *window) storeLookup(m windowapi.LookupResult) {
 		got, err = h.actions.StoreLookup(ctx, l, about, m)
 		return err
 	}, func(now *window, err error) {
-		if err == nil && now.lookupID == got.Entry {
+		if err == nil && now.lookupEntry.ID == got.Entry {
 			now.showLookup(got)
 		}
 	})
@@ -177,7 +176,7 @@ func (c *window) storeLookup(m windowapi.LookupResult) {
 
 // showLookup shows it. If the user has to choose, the people appear below the row.
 func (c *window) showLookup(m callactions.LookupOutcome) {
-	c.lookupID, c.people = -1, m
+	c.lookupEntry, c.people = history.Entry{}, m
 	c.build()
 	if m.Sentence != "" {
 		c.fail(m.Sentence)
@@ -267,40 +266,46 @@ func (c *window) menu(r row, at fyne.Position) {
 
 func (c *window) items(r row) []*fyne.MenuItem {
 	l, ids := c.host.Lang, c.callsOf(r) // those seen: the caller may call again while the menu is open
-	var items []*fyne.MenuItem
-	add := func(yes bool, label string, do func()) {
-		if yes {
-			items = append(items, fyne.NewMenuItem(label, do))
-		}
-	}
-	line := func() {
-		if n := len(items); n > 0 && !items[n-1].IsSeparator {
-			items = append(items, fyne.NewMenuItemSeparator())
-		}
-	}
+	var m menu
 	if r.undo {
-		add(true, l.T(text.CallsUndo), func() { c.undoRow(r.id) })
+		m.add(true, l.T(text.CallsUndo), func() { c.undoRow(r.id) })
 		if r.removedText != "" {
-			return items
+			return m
 		}
 	}
-	add(r.openable, c.host.OpenWords(), func() { c.act(r) })
+	m.add(r.openable, c.host.OpenWords(), func() { c.act(r) })
 	if r.person != 0 {
-		return items
+		return m
 	}
-	add(r.several, l.T(text.CallsMenuPeople), func() { c.act(r) })
-	add(r.open, l.T(text.CallsMenuTick), func() { c.tick(r, ids) })
-	add(r.handled, l.T(text.CallsMenuReopen), func() {
+	m.add(r.several, l.T(text.CallsMenuPeople), func() { c.act(r) })
+	m.add(r.open, l.T(text.CallsMenuTick), func() { c.tick(r, ids) })
+	m.add(r.handled, l.T(text.CallsMenuReopen), func() {
 		c.run(r.id, func(ctx context.Context) error { return c.reopen(ctx, []int64{r.id}) })
 	})
-	add(r.callable && c.state.CallBack, l.T(text.CallsMenuCall), func() { c.callBack(r) })
-	line()
-	add(r.hasNumber, l.T(text.CallsMenuCopy), func() { c.copy(r) })
-	add(r.hasRelation, l.T(text.CallsMenuCopyRelation), func() { c.copyToClipboard(r, true) })
-	line()
-	add(r.canLookUp && !r.several, l.T(text.CallsMenuAgain), func() { c.lookAgain(r) })
-	add(r.hasContact, l.T(text.CallsMenuNotThis), func() { c.removeContact(r) })
-	line()
-	add(true, l.T(text.CallsMenuRemove), func() { c.remove(r, ids) })
-	return items
+	m.add(r.callable && c.state.CallBack, l.T(text.CallsMenuCall), func() { c.callBack(r) })
+	m.line()
+	m.add(r.hasNumber, l.T(text.CallsMenuCopy), func() { c.copy(r) })
+	m.add(r.hasRelation, l.T(text.CallsMenuCopyRelation), func() { c.copyToClipboard(r, true) })
+	m.line()
+	m.add(r.canLookUp && !r.several, l.T(text.CallsMenuAgain), func() { c.lookAgain(r) })
+	m.add(r.hasContact, l.T(text.CallsMenuNotThis), func() { c.removeContact(r) })
+	m.line()
+	m.add(true, l.T(text.CallsMenuRemove), func() { c.remove(r, ids) })
+	return m
+}
+
+// menu is what a menu offers.
+type menu []*fyne.MenuItem
+
+func (m *menu) add(yes bool, label string, do func()) {
+	if yes {
+		*m = append(*m, fyne.NewMenuItem(label, do))
+	}
+}
+
+// line separates what follows from what there is so far.
+func (m *menu) line() {
+	if n := len(*m); n > 0 && !(*m)[n-1].IsSeparator {
+		*m = append(*m, fyne.NewMenuItemSeparator())
+	}
 }

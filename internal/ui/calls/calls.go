@@ -75,8 +75,7 @@ type selection struct {
 	focusIndex  int           // the row with the keyboard focus, -1 for none
 	focusKey    rowKey        // identifies that row
 	copied      int64         // the entry whose number was just copied, 0 for none
-	lookupID    int64         // the entry being looked up again, -1 for none
-	lookupEntry history.Entry // that entry as it was then
+	lookupEntry history.Entry // the entry being looked up again, as it was then; zero: none
 	lookupSeq   int           // number of the last lookup
 	people      callactions.LookupOutcome
 	unfolded    bool // handled calls are shown
@@ -91,7 +90,7 @@ func newWindow(h *History) *window {
 	host := h.host
 	l := host.Lang
 	c := &window{host: host, h: h, parts: parts{sign: widgets.NewShape(widgets.MarkNone), body: widgets.NewSlot(), note: widgets.NewSlot()},
-		selection: selection{focusIndex: -1, lookupID: -1}, openCallers: -1}
+		selection: selection{focusIndex: -1}, openCallers: -1}
 	if before := h.calls; before != nil { // recreated: its results are not for this one
 		before.stop()
 		c.inherit(before)
@@ -170,18 +169,17 @@ func (t *toolsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 func (c *window) inherit(before *window) {
 	c.listNumber, c.query, c.unfolded = before.listNumber+1, before.query, before.unfolded
 	c.state, c.stateRead, c.undos = before.state, before.stateRead, slices.Clone(before.undos)
-	c.lookupID, c.lookupEntry, c.lookupSeq = before.lookupID, before.lookupEntry, before.lookupSeq
+	c.lookupEntry, c.lookupSeq = before.lookupEntry, before.lookupSeq
 }
 
 // Window implements widgets.Page.
 func (c *window) Window() fyne.Window { return c.win }
 
-// HandleMessage implements widgets.Page.
 func (c *window) HandleMessage(kind string, raw json.RawMessage) {
 	switch kind {
 	case windowapi.KindLookup:
 		var m windowapi.LookupResult
-		if c.host.Decode(kind, raw, &m) && m.Entry == c.lookupID && m.Seq == c.lookupSeq {
+		if c.host.Decode(kind, raw, &m) && m.Entry == c.lookupEntry.ID && m.Seq == c.lookupSeq {
 			c.storeLookup(m)
 		}
 	case windowapi.KindCopy:
@@ -359,3 +357,10 @@ func (c *window) show(v history.View) {
 	c.list.scroll.Offset.Y = 0
 	c.restartList()
 }
+
+// The list, and the pages shown instead of it that are not named after their titles.
+const (
+	pageList  = "list"
+	pageBlank = "blank"   // not read yet: nothing, for a moment
+	pageNone  = "none of" // none match the filter, which follows
+)

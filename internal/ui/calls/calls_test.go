@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/store/callactions"
@@ -16,23 +15,6 @@ import (
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/uitest"
 )
-
-func TestCallsBothLanguages(t *testing.T) {
-	for _, tt := range []struct {
-		lang text.Language
-		want []string
-	}{
-		{text.Dutch, []string{"Oproepen", "Zoek naam", "Vandaag", "J. de Vries", "Opgenomen", "2:14"}},
-		{text.English, []string{"Calls", "Find name", "Today", "J. de Vries", "Answered", "2:14"}},
-	} {
-		b := newHarness(t, uitest.Greeting(tt.lang))
-		b.read([]history.Entry{customer()}, nil)
-		b.Show(windowapi.WindowCalls)
-		uitest.WantTexts(t, b.calls.win, tt.want...)
-		b.Handle(windowapi.KindStatus, json.RawMessage(`{"ok":false,"sentence":"De hub reageert niet."}`))
-		uitest.WantTexts(t, b.calls.win, "De hub reageert niet.")
-	}
-}
 
 func TestEmptyPages(t *testing.T) {
 	tests := []struct {
@@ -73,11 +55,23 @@ func TestEmptyPages(t *testing.T) {
 		b.Show(windowapi.WindowCalls)
 		b.read(nil, nil)
 		b.calls.filter.SetText("zzz")
-		for slow, page := range map[bool]string{false: pageBlank, true: pageSearch} {
+		for slow, page := range map[bool]text.Key{false: pageBlank, true: text.CallsSearching} {
 			b.storeResult(readResult{readRequest: b.nextRequest(), slow: slow})
-			if got := b.calls.body.ContentName; got != page {
+			if got := b.calls.body.ContentName; got != string(page) {
 				t.Errorf("slow %v: page %q", slow, got)
 			}
+		}
+	})
+	t.Run("their buttons", func(t *testing.T) {
+		b := newHarness(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
+		b.Show(windowapi.WindowCalls)
+		b.read(nil, nil)
+		uitest.Press(t, b.calls.win, text.Dutch.T(text.WindowDemoOpen))
+		b.read([]history.Entry{customer()}, nil)
+		b.calls.filter.SetText("zzz")
+		uitest.Press(t, b.calls.win, text.Dutch.T(text.WindowCallsNoneClear))
+		if b.Page(windowapi.WindowDemo) == nil || b.calls.filter.Text != "" {
+			t.Errorf("the filter is %q", b.calls.filter.Text)
 		}
 	})
 	t.Run("what was read stays when reading fails", func(t *testing.T) {
@@ -93,52 +87,40 @@ func TestEmptyPages(t *testing.T) {
 func TestCallsState(t *testing.T) {
 	b := opened(t, customer())
 	uitest.WantTexts(t, b.calls.win, "Gemist", "Alles")
+	b.Handle(windowapi.KindStatus, json.RawMessage(`{"ok":false,"sentence":"De hub reageert niet."}`))
+	uitest.WantTexts(t, b.calls.win, "De hub reageert niet.")
 	b.state(callactions.State{Manual: true})
 	b.say(t, "De schijf is vol.", "")
-	uitest.WantTexts(t, b.calls.win, "Nummer opzoeken")
-	if s := notes(b); s != "De schijf is vol." {
-		t.Errorf("says %q", s)
+	if uitest.Press(t, b.calls.win, "Nummer opzoeken"); b.Page(windowapi.WindowLookup) == nil {
+		t.Error("the lookup window is not shown")
 	}
+	b.wantNote(t, "De schijf is vol.")
 	b.say(t, "", "Er is een nieuw bestand begonnen.")
-	if s := notes(b); s != "Er is een nieuw bestand begonnen." {
-		t.Errorf("says %q", s)
-	}
+	b.wantNote(t, "Er is een nieuw bestand begonnen.")
 	uitest.WantTexts(t, b.calls.win, "Begrepen")
 	b.did()
 	uitest.PressIn(t, b.calls.note.Container, "Begrepen")
 	b.wantDid(t, "reading the notice", "changed {What:read Removed:[]}")
-	if notes(b) != "" {
-		t.Errorf("shows %q", notes(b))
-	}
+	b.wantNote(t, "")
 	// A ring group: the user's own calls come first; the others appear only under all calls.
 	b.state(callactions.State{Group: true})
 	uitest.WantTexts(t, b.calls.win, "Mijn oproepen")
-	if w := b.nextRequest(); w.query.View != history.ViewMine {
-		t.Errorf("reads view %v", w.query.View)
-	}
+	b.wantView(t, history.ViewMine)
 	b.calls.show(history.ViewMissedHandled)
 	b.state(callactions.State{Group: true})
-	if w := b.nextRequest(); w.query.View != history.ViewMissedHandled {
-		t.Errorf("reads view %v after the user chose the missed ones", w.query.View)
-	}
+	b.wantView(t, history.ViewMissedHandled)
 	b.calls.show(history.ViewMine)
 	b.state(callactions.State{})
-	if w := b.nextRequest(); w.query.View != history.ViewAll {
-		t.Errorf("reads view %v without a group", w.query.View)
-	}
+	b.wantView(t, history.ViewAll)
 	b.on.fail = history.ErrGone
 	b.calls.openFile(views(b)[7].row)
-	if s := notes(b); s != "Deze oproep is er niet meer." {
-		t.Errorf("says %q", s)
-	}
+	b.wantNote(t, "Deze oproep is er niet meer.")
 	b.calls.openFile(views(b)[7].row) // again: the message is shown for the full time from now
 	first, second := b.Later[len(b.Later)-2], b.Later[len(b.Later)-1]
-	if first(); notes(b) != "Deze oproep is er niet meer." {
-		t.Errorf("says %q too shortly", notes(b))
-	}
-	if second(); notes(b) != "" {
-		t.Errorf("says %q for ever", notes(b))
-	}
+	first()
+	b.wantNote(t, "Deze oproep is er niet meer.")
+	second()
+	b.wantNote(t, "")
 }
 
 func TestLookAgain(t *testing.T) {
@@ -157,9 +139,8 @@ func TestLookAgain(t *testing.T) {
 	uitest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
 	silent := b.Later[len(b.Later)-1]
 	silent() // no answer
-	if notes(b) != text.Dutch.T(text.LookupSilent) || strings.Contains(uitest.AllText(b.calls.win), "opzoeken…") {
-		t.Errorf("says %q", notes(b))
-	}
+	b.wantNote(t, text.Dutch.T(text.LookupSilent))
+	uitest.WantNoTexts(t, b.calls.win, "opzoeken…")
 	b.calls.lookAgain(r)
 	silent() // for the previous lookup
 	b.did()
@@ -167,9 +148,8 @@ func TestLookAgain(t *testing.T) {
 	b.on.got.Sentence = "Nog steeds niemand."
 	b.SendFromResident(t, windowapi.KindLookup, windowapi.LookupResult{Seq: 2, Entry: 7, Outcome: history.OutcomeNobody})
 	b.wantDid(t, "the answer", "looked 7 nobody")
-	if notes(b) != "Nog steeds niemand." || strings.Contains(uitest.AllText(b.calls.win), "opzoeken…") {
-		t.Errorf("says %q", notes(b))
-	}
+	b.wantNote(t, "Nog steeds niemand.")
+	uitest.WantNoTexts(t, b.calls.win, "opzoeken…")
 	b.calls.lookAgain(r) // and the window is rebuilt before the answer
 	b.SendFromResident(t, windowapi.KindWelcome, uitest.Greeting(text.English))
 	b.did()
@@ -181,38 +161,6 @@ func TestLookAgain(t *testing.T) {
 	b.on.fail = history.ErrGone
 	b.SendFromResident(t, windowapi.KindLookup, windowapi.LookupResult{Seq: 4, Entry: 7, Outcome: history.OutcomeNobody})
 	uitest.WantNoTexts(t, b.calls.win, text.English.T(text.CallsLooking))
-}
-
-func TestPlan(t *testing.T) {
-	for _, p := range []listLayout{{}, {count: 5, today: 5}, {count: 5}, {count: 7, today: 3}, {count: 100_000, today: 40}, {openCount: 4}, {openCount: 4, count: 7, today: 3},
-		{openCount: 4, count: 100_000, oneHeading: true}, {openCount: 4, count: 7, oneHeading: true, shut: true}} {
-		last, n := float32(-1), p.total()
-		for _, i := range []int{0, 1, 2, 3, 4, 5, 6, 39, 40, 41, 43, 44, 45, 99_998, 99_999, 100_003} {
-			if i >= n {
-				continue
-			}
-			y := p.y(i)
-			if y <= last && i > 0 {
-				t.Errorf("%v: call %d at %v, after %v", p, i, y, last)
-			}
-			last = y
-			if got := p.at(y); got != i {
-				t.Errorf("%v: at %v stands %d, want %d", p, y, got, i)
-			}
-			if got := p.at(y + rowHeight - 1); got != i {
-				t.Errorf("%v: at the end of call %d stands %d", p, i, got)
-			}
-		}
-		headings := 0
-		for _, headed := range p.hasHeadings() {
-			if headed {
-				headings++
-			}
-		}
-		if got, want := p.end(), float32(n*rowHeight+headings*headingHeight); got != want {
-			t.Errorf("%v is %v high, want %v", p, got, want)
-		}
-	}
 }
 
 // TestWaysFromCalls checks that everything can be reached from the calls window,
@@ -261,14 +209,12 @@ func TestViews(t *testing.T) {
 	if got := b.calls.viewList(); !slices.Equal(got, []history.View{history.ViewAll, history.ViewMissedHandled, history.ViewElsewhere, history.ViewUnsure}) {
 		t.Errorf("views %v", got)
 	}
-	for i, page := range []string{pageMissed, pageOthers, pageUnsure} {
+	for i, page := range []text.Key{text.CallsNoneMissed, text.CallsNoneElsewhere, text.CallsNoneUnsure} {
 		view := b.calls.viewAt(i + 1)
 		b.calls.show(view)
-		if w := b.nextRequest(); w.query.View != view {
-			t.Errorf("view %d asks for %d", view, w.query.View)
-		}
+		b.wantView(t, view)
 		b.read(nil, nil)
-		if b.calls.body.ContentName != page || !b.calls.tools.Visible() {
+		if b.calls.body.ContentName != string(page) || !b.calls.tools.Visible() {
 			t.Errorf("view %d without calls: page %q", view, b.calls.body.ContentName)
 		}
 	}
@@ -295,54 +241,33 @@ func TestViews(t *testing.T) {
 // TestWipe: everything is deleted only after confirmation;
 // what was removed before can then no longer be restored.
 func TestWipe(t *testing.T) {
-	for _, l := range []text.Language{text.Dutch, text.English} {
-		b := newHarness(t, uitest.Greeting(l))
-		b.Show(windowapi.WindowCalls)
-		b.read([]history.Entry{customer()}, nil)
-		gone, _ := b.calls.row(0)
-		b.calls.remove(gone, []int64{gone.id})
-		top := func() fyne.CanvasObject { return b.calls.win.Canvas().Overlays().Top() }
-		asked := func() fyne.CanvasObject {
-			t.Helper()
-			b.calls.askWipe()
-			if top() == nil {
-				t.Fatal("nobody is asked")
-			}
-			return top()
+	b := opened(t, customer())
+	gone, _ := b.calls.row(0)
+	b.calls.remove(gone, []int64{gone.id})
+	top := func() fyne.CanvasObject { return b.calls.win.Canvas().Overlays().Top() }
+	asked := func() fyne.CanvasObject {
+		t.Helper()
+		b.calls.askWipe()
+		if top() == nil {
+			t.Fatal("nobody is asked")
 		}
-		b.did()
-		p := asked()
-		uitest.Uncut(t, string(l), b.calls.win)
-		uitest.PressIn(t, p, l.T(text.WindowFyne("Cancel")))
-		b.wantDid(t, "cancelled, it")
-		if top() != nil || len(b.calls.undos) != 1 {
-			t.Errorf("cancelled, %d can come back", len(b.calls.undos))
-		}
-		asked()
-		b.calls.win.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
-		b.wantDid(t, "Escape")
-		if top() != nil || b.calls.question != nil {
-			t.Error("after Escape it still asks")
-		}
-		p = asked()
-		uitest.PressIn(t, p, l.T(text.CallsWipeYes))
-		b.wantDid(t, "the button", "wipe")
-		if top() != nil || len(b.calls.undos) != 0 {
-			t.Errorf("%d can come back", len(b.calls.undos))
-		}
-		// The menu offers it with and without calls.
-		for _, all := range [][]history.Entry{{customer()}, nil} {
-			b.read(all, nil)
-			uitest.PressIn(t, b.calls.title, l.T(text.CallsMenu))
-			if top() == nil {
-				t.Fatalf("no way to it with %d calls", len(all))
-			}
-			for _, m := range uitest.All[*widget.Menu](top()) {
-				if m.Position().X+m.Size().Width > b.calls.win.Canvas().Size().Width {
-					t.Errorf("its menu stands at %v", m.Position())
-				}
-			}
-			b.calls.win.Canvas().Overlays().Remove(top())
-		}
+		return top()
+	}
+	b.did()
+	uitest.PressIn(t, asked(), text.Dutch.T(text.WindowFyne("Cancel")))
+	b.wantDid(t, "cancelled, it")
+	if top() != nil || len(b.calls.undos) != 1 {
+		t.Errorf("cancelled, %d can come back", len(b.calls.undos))
+	}
+	asked()
+	b.calls.win.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	b.wantDid(t, "Escape")
+	if top() != nil || b.calls.question != nil {
+		t.Error("after Escape it still asks")
+	}
+	uitest.PressIn(t, asked(), text.Dutch.T(text.CallsWipeYes))
+	b.wantDid(t, "the button", "wipe")
+	if top() != nil || len(b.calls.undos) != 0 {
+		t.Errorf("%d can come back", len(b.calls.undos))
 	}
 }

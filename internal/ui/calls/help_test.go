@@ -162,6 +162,22 @@ func (b *harness) say(t *testing.T, fault, notice string) {
 	b.SendFromResident(t, windowapi.KindStatus, s)
 }
 
+// wantNote checks what is said above the list.
+func (b *harness) wantNote(t *testing.T, want string) {
+	t.Helper()
+	if got := b.calls.note.ContentName; got != want {
+		t.Errorf("says %q, want %q", got, want)
+	}
+}
+
+// wantView checks which calls are read next.
+func (b *harness) wantView(t *testing.T, want history.View) {
+	t.Helper()
+	if got := b.nextRequest().query.View; got != want {
+		t.Errorf("reads view %v, want %v", got, want)
+	}
+}
+
 // offered returns the labels of a call's menu.
 func offered(c *window, r row) (all []string) {
 	for _, i := range c.items(r) {
@@ -171,9 +187,6 @@ func offered(c *window, r row) (all []string) {
 	}
 	return all
 }
-
-// notes returns the text of the strip above the list.
-func notes(b *harness) string { return b.calls.note.ContentName }
 
 // long returns a harness whose readings come from a list of n calls, like
 // those of the reader.

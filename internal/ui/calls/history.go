@@ -87,29 +87,25 @@ func (h *History) storeResult(a readResult) {
 	if c != nil && a.list != c.listNumber {
 		return
 	}
+	h.state = readingOK
 	if a.err != nil {
 		h.host.Log.Warn("history cannot be read", "error", a.err)
-		h.state = readingFailed // earlier results stay on screen
-	} else {
-		h.state = readingOK
+		h.state = readingFailed
 	}
-	if c == nil {
-		h.first = a
-		return
-	}
-	if a.exact || a.err != nil {
+	if c != nil && (a.exact || a.err != nil) {
 		c.inFlight = nil
 	}
-	if a.err != nil { // earlier results stay
-		if len(c.result.entries)+len(c.result.open) == 0 {
-			c.draw()
+	switch {
+	case c == nil:
+		h.first = a
+	case a.err == nil:
+		c.reconcileUndos(a)
+		c.showResult(a)
+		if a.exact {
+			c.readState()
 		}
-		return
-	}
-	c.reconcileUndos(a)
-	c.showResult(a)
-	if a.exact {
-		c.readState()
+	case len(c.result.entries)+len(c.result.open) == 0: // otherwise earlier results stay
+		c.draw()
 	}
 }
 

@@ -24,33 +24,25 @@ func (c *window) moreButton() fyne.CanvasObject {
 
 func (c *window) menuItems() []*fyne.MenuItem {
 	l, demo := c.host.Lang, len(c.host.Welcome.Demo) > 0
-	var items []*fyne.MenuItem
-	line := func() { items = append(items, fyne.NewMenuItemSeparator()) }
+	var m menu
 	add := func(yes bool, window string, words text.Key) {
-		if yes && c.host.Has(window) {
-			items = append(items, fyne.NewMenuItem(l.T(words), func() { c.host.Show(window) }))
-		}
+		m.add(yes && c.host.Has(window), l.T(words), func() { c.host.Show(window) })
 	}
 	add(c.state.Manual, windowapi.WindowLookup, text.StatusMenuSearch)
 	add(c.state.Delivery, windowapi.WindowDelivery, text.StatusMenuMessages)
 	add(demo, windowapi.WindowDemo, text.StatusMenuDemo)
-	line()
+	m.line()
 	// The demo's port and tokens do not outlive it.
 	add(!demo, windowapi.WindowTest, text.StatusMenuTest)
 	add(!demo, windowapi.WindowRecipes, text.RecipesMenu)
 	add(!demo, windowapi.WindowSettings, text.StatusMenuSettings)
 	add(!demo, windowapi.WindowDoctor, text.DoctorWindowMenu)
 	add(!demo, windowapi.WindowHelp, text.StatusMenuHelp)
-	if !demo {
-		line()
-	}
-	items = append(items, fyne.NewMenuItem(l.T(text.CallsWipe), c.askWipe))
-	line()
-	items = append(items, fyne.NewMenuItem(l.T(text.StatusMenuQuit), func() { c.host.Send(windowapi.KindQuit, nil) }))
-	if items[0].IsSeparator {
-		items = items[1:]
-	}
-	return items
+	m.line()
+	m.add(true, l.T(text.CallsWipe), c.askWipe)
+	m.line()
+	m.add(true, l.T(text.StatusMenuQuit), func() { c.host.Send(windowapi.KindQuit, nil) })
+	return m
 }
 
 // askWipe asks whether to delete everything about callers: that cannot be undone.

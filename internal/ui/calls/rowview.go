@@ -236,7 +236,6 @@ func (v *rowView) paint(colour func(fyne.ThemeColorName) color.Color) {
 	widgets.SetVisible(v.undo, v.known && v.row.undo)
 }
 
-// showCall displays when the call was, who called and on which line.
 func (v *rowView) showCall() {
 	v.Time.SetText(widgets.Either(v.row.person == 0, v.row.time, ""), base.ColorNameForeground)
 	v.Day.SetText(widgets.Either(v.row.person == 0, v.row.day, ""), base.ColorNamePlaceHolder)
@@ -251,7 +250,7 @@ func (v *rowView) showCall() {
 	switch {
 	case v.copied():
 		v.Detail.SetText(v.calls.host.Lang.T(text.WindowCallsCopied), base.ColorNameSuccess)
-	case v.known && v.row.person == 0 && v.calls.lookupID == v.row.id:
+	case v.known && v.row.person == 0 && v.calls.lookupEntry.ID == v.row.id:
 		v.Detail.SetText(v.calls.host.Lang.T(text.CallsLooking), base.ColorNamePlaceHolder)
 	default:
 		v.Detail.SetText(v.row.detail, base.ColorNamePlaceHolder)

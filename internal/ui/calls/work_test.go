@@ -204,9 +204,7 @@ func TestRemoveAndUndo(t *testing.T) {
 	b.on.fail = errors.New("disk")
 	b.remove(9)
 	b.on.fail = nil
-	if notes(b) != text.Dutch.T(text.CallsTroubleWrite) {
-		t.Errorf("says %q", notes(b))
-	}
+	b.wantNote(t, text.Dutch.T(text.CallsTroubleWrite))
 	wantRows(t, "not removed", c, "A. Aarts||2:14", "B. Jansen||2:14", "C. Prins||2:14", "D. Visser||2:14")
 
 	// A later failure does not take the undo away.
