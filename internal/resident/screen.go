@@ -83,7 +83,7 @@ func (r *Resident) makeCards() error {
 func (r *Resident) cardConfig() card.Config {
 	s, now := r.settings(), time.Now()
 	c := card.Config{
-		Language: r.lang(), Appearance: card.Appearance(s.UI.Theme), FileWord: s.UI.FileWord, Support: s.Support.Contact,
+		Language: r.lang(), Appearance: s.UI.Theme, FileWord: s.UI.FileWord, Support: s.Support.Contact,
 		Fields: s.Card.Fields, Privacy: card.Privacy(s.Card.Privacy), Speech: card.Speech(s.Card.Speech),
 		HideFromCapture: s.Card.HideFromCapture && r.captureUntil.Load() < now.Unix(),
 		Corner:          card.Corner(s.Card.Corner), Monitor: s.Card.Monitor,

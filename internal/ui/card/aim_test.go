@@ -76,7 +76,7 @@ func openOffice(t *testing.T, seed uint64) *office {
 			o.mu.Unlock()
 			return nil
 		}})
-	c := Config{Language: "nl", Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}
+	c := Config{Language: "nl", Appearance: "light", Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}
 	o.cs = must.Get(New(func() Config { return c }, o.e, o.d))(t)
 	return o
 }
@@ -151,7 +151,7 @@ func (o *office) pointer(p image.Point, event func(h window.CardHandler, at imag
 func (o *office) targets() (all []area) {
 	for _, s := range o.cs.order {
 		for _, a := range s.view.areas {
-			if s.visible && a.effect.opensFile() && !a.effect.Disabled {
+			if s.visible && a.effect.requests(engine.ActionOpen) && !a.effect.Disabled {
 				all = append(all, a)
 			}
 		}

@@ -1,7 +1,6 @@
 package card
 
 import (
-	"cmp"
 	"slices"
 
 	"wiebelt/internal/core/engine"
@@ -192,21 +191,18 @@ func (a *arrangement) makeRoom(i int) {
 
 // order returns the order of placement: placed items, active calls, ended ones.
 func (a *arrangement) order() []int {
-	rank := func(i int) int {
+	var placed, live, ended []int
+	for i, it := range a.items {
 		switch {
 		case a.occupied[i]:
-			return 0
-		case a.items[i].rank.IsLive():
-			return 1
+			placed = append(placed, i)
+		case it.rank.IsLive():
+			live = append(live, i)
+		default:
+			ended = append(ended, i)
 		}
-		return 2
 	}
-	order := make([]int, len(a.items))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, k int) int { return cmp.Compare(rank(i), rank(k)) })
-	return order
+	return slices.Concat(placed, live, ended)
 }
 
 func (a *arrangement) placeOne(i int) {

@@ -22,7 +22,7 @@ func BenchmarkCard(b *testing.B) {
 	for i := range numbers {
 		numbers[i] = number(b, fmt.Sprintf("06981%05d", i))
 	}
-	config := Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}
+	config := Config{Language: text.Dutch, Appearance: "light", Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}
 	for _, size := range []struct {
 		name  string
 		scale float32

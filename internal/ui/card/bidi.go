@@ -320,12 +320,10 @@ func rightToLeft(r rune) bool {
 	return c == bidi.R || c == bidi.AL || c == bidi.NSM
 }
 
-// mirror returns the opposite of an opening or closing character.
 func mirror(r rune) string {
-	const pairs = "()[]{}<>«»‹›"
-	list := []rune(pairs)
-	if i := slices.Index(list, r); i >= 0 {
-		return string(list[i^1])
+	pairs := []rune("()[]{}<>«»‹›")
+	if i := slices.Index(pairs, r); i >= 0 {
+		return string(pairs[i^1])
 	}
 	return string(r)
 }

@@ -13,6 +13,7 @@ import (
 	"image"
 	"reflect"
 	"slices"
+	"sync"
 	"time"
 
 	"wiebelt/internal/core/engine"
@@ -75,7 +76,6 @@ type slot struct {
 	nodeIDs   map[nodeKey]screenreader.ID // what readers were told about
 }
 
-// paintState is the state of a card's picture.
 type paintState struct {
 	surface    offscreen.Surface
 	damage     []image.Rectangle // painted since it was last presented
@@ -92,22 +92,20 @@ func (cs *Cards) free(s *slot) {
 	}
 }
 
-// ReadFonts does the slowest part of preparing the first card. It may run concurrently with
-// New; Run waits for it, or does it.
-func ReadFonts() { offscreen.ReadFonts() }
+// ReadFonts is the slowest part of preparing the first card: it may run beside New. Run waits for it, or does it.
+var ReadFonts = offscreen.ReadFonts
 
 // New creates the windows, unmapped. config returns what currently applies; like Events it
 // is called on the cards' goroutine. The caller keeps owning display.
 func New(config func() Config, engine Engine, display window.Display) (*Cards, error) {
 	c := config()
-	offscreen.Start(theme.New(string(c.Appearance)))
+	offscreen.Start(theme.New(c.Appearance))
 	cs := &Cards{c: c, config: config, engine: engine, display: display, input: make(chan input, 64), changed: make(chan struct{}, 1),
 		now: time.Now}
-	for i := range cs.slots {
-		cs.slots[i] = &slot{}
-	}
 	var err error
-	for _, s := range cs.slots {
+	for i := range cs.slots {
+		s := &slot{}
+		cs.slots[i] = s
 		if s.win, err = display.NewCard(&handler{cs, s}); err != nil {
 			return nil, err
 		}
@@ -154,16 +152,13 @@ func (cs *Cards) Run(ctx context.Context) {
 	}()
 	alarm := time.NewTimer(0)
 	defer alarm.Stop()
+	var searching sync.WaitGroup
+	defer searching.Wait()
 	var found chan struct{} // closed when the system's fonts are known
-	defer func() {
-		if found != nil {
-			<-found
-		}
-	}()
 	for {
 		if r := systemFonts.missing.Load(); found == nil && r != 0 {
 			found = make(chan struct{})
-			go func() { defer close(found); findFont(r) }()
+			searching.Go(func() { defer close(found); findFont(r) })
 		}
 		alarm.Stop()
 		if next := cs.nextTick(); next > 0 {
@@ -192,7 +187,6 @@ func (cs *Cards) Run(ctx context.Context) {
 	}
 }
 
-// set applies new settings.
 func (cs *Cards) set(c Config) {
 	old := cs.c
 	cs.c, cs.treeChanged = c, true
@@ -228,7 +222,7 @@ func (cs *Cards) keepOutOfCapture() {
 func (cs *Cards) look(s *slot) Look {
 	a := cs.appearance()
 	l := Look{Language: cs.c.Language, Dark: a.Dark, HighContrast: a.HighContrast, LessMotion: a.LessMotion, FileWord: cs.c.FileWord,
-		Support: cs.c.Support, Fields: cs.c.Fields, Privacy: cs.c.Privacy, Hover: s.hover,
+		Support: cs.c.Support, Fields: cs.c.Fields, Privacy: cs.c.Privacy, MoreCount: s.more, Hover: s.hover,
 		Copied: s.copied, CopyFailed: s.failed, Typing: s.filterFocused(), RowsState: s.rowsState, Rows: cs.rowsThatFit(s.state)}
 	if s.form.rows > 0 {
 		l.Rows = min(l.Rows, s.form.rows)
@@ -241,14 +235,16 @@ func (cs *Cards) look(s *slot) Look {
 
 func (cs *Cards) appearance() window.Appearance {
 	a := cs.display.Appearance()
-	if cs.c.Appearance == Light || cs.c.Appearance == Dark {
-		a.Dark = cs.c.Appearance == Dark
+	switch cs.c.Appearance {
+	case "light":
+		a.Dark = false
+	case "dark":
+		a.Dark = true
 	}
 	return a
 }
 
-// show updates the windows to the newest snapshot and returns it, an empty one
-// while nothing may be shown.
+// show updates the windows to the newest snapshot and returns it, an empty one while nothing may be shown.
 func (cs *Cards) show() *engine.Snapshot {
 	snap := cs.engine.Snapshot()
 	if cs.c.Hidden {
@@ -265,7 +261,6 @@ func (cs *Cards) show() *engine.Snapshot {
 		s := cs.slotOf(c.ID)
 		if s == nil {
 			s = cs.freeSlot()
-			cs.free(s)
 			cs.order = append(cs.order, s)
 		} else if s.visible && sameLook(s.state, c) {
 			continue
@@ -290,13 +285,11 @@ func (cs *Cards) show() *engine.Snapshot {
 	return snap
 }
 
-// removeGone hides the windows of cards that are gone.
 func (cs *Cards) removeGone(snap *engine.Snapshot) {
 	for _, s := range cs.slots[:engine.MaxShown] {
-		if s.view == nil || slices.ContainsFunc(snap.Cards, func(c engine.Card) bool { return c.ID == s.state.ID }) {
-			continue
+		if s.view != nil && !slices.ContainsFunc(snap.Cards, func(c engine.Card) bool { return c.ID == s.state.ID }) {
+			cs.takeDown(s)
 		}
-		cs.takeDown(s)
 	}
 }
 
@@ -322,26 +315,18 @@ func (cs *Cards) takeDown(s *slot) {
 
 func (cs *Cards) showMore(n int) {
 	s := cs.slots[engine.MaxShown]
-	if n == 0 {
-		if s.view != nil {
-			cs.takeDown(s)
-		}
-		return
-	}
-	if s.more != n {
-		s.more = n
+	switch {
+	case n == s.more:
+	case n == 0:
+		cs.takeDown(s)
+	default:
+		s.more, s.state = n, engine.Card{SingleLine: true, Phase: engine.PhaseOver} // placed after all others
 		cs.layOut(s)
 	}
 }
 
-// layOut lays out a slot's card as the engine wants it, without painting: place may find that
-// there is no room for it.
+// layOut lays out what the engine wants, without painting: place may find that there is no room for it.
 func (cs *Cards) layOut(s *slot) {
-	if s.more > 0 {
-		s.view, s.needsPaint = layoutMore(s.more, cs.look(s)), true
-		s.bestHeight = s.view.size.Height
-		return
-	}
 	want := asCard
 	switch {
 	case s.state.SingleLine:
@@ -353,7 +338,6 @@ func (cs *Cards) layOut(s *slot) {
 	s.bestHeight = s.view.size.Height
 }
 
-// layOutAs lays a slot's card out in a form.
 func (cs *Cards) layOutAs(s *slot, f form) {
 	s.form = f
 	c := s.state
@@ -368,11 +352,10 @@ func (cs *Cards) paint(s *slot) {
 	s.needsPaint = false
 }
 
-// showAt shows a slot's card at r.
 func (cs *Cards) showAt(s *slot, r image.Rectangle) {
 	if cs.present(s, r) {
 		cs.recordAreaTimes(s)
-		cs.reportPainted(s, r)
+		cs.reportPainted(s)
 		cs.speak(s)
 		cs.treeChanged = true
 	}
@@ -401,24 +384,17 @@ func (cs *Cards) present(s *slot, r image.Rectangle) bool {
 	return true
 }
 
-// reportPainted reports a card that is now on screen.
-func (cs *Cards) reportPainted(s *slot, r image.Rectangle) {
-	if cs.c.Painted == nil || s.more > 0 {
-		return
+func (cs *Cards) reportPainted(s *slot) {
+	if cs.c.Painted != nil && s.more == 0 && s.win.Sync() == nil {
+		cs.c.Painted(Painted{Card: s.state, At: cs.now(), Rect: s.rect, OnScreen: s.win.OnScreen, Expected: s.surface.Image})
 	}
-	if err := s.win.Sync(); err != nil {
-		return
-	}
-	cs.c.Painted(Painted{Card: s.state, At: cs.now(), Rect: r, OnScreen: s.win.OnScreen, Expected: s.surface.Image})
 }
 
-// recordAreaTimes records since when each clickable thing has been clickable, and since
-// when it has been in place.
 func (cs *Cards) recordAreaTimes(s *slot) {
 	now := cs.now()
 	for i := range s.view.areas {
 		a := &s.view.areas[i]
-		a.rect = cs.pixels(a).Add(s.rect.Min)
+		a.rect = cs.onDesktop(s, a.x, a.y, a.w, a.h)
 		a.placedSince, a.enabledSince = now, now
 		for _, old := range s.lastAreas {
 			if old.effect != a.effect {
@@ -435,13 +411,11 @@ func (cs *Cards) recordAreaTimes(s *slot) {
 	s.lastAreas = s.view.areas
 }
 
-// refresh repaints a visible card.
 func (cs *Cards) refresh(s *slot) {
-	if !s.visible {
-		return
+	if s.visible {
+		cs.layOut(s)
+		cs.place()
 	}
-	cs.layOut(s)
-	cs.place()
 }
 
 func (cs *Cards) repaint() {
@@ -455,6 +429,10 @@ func (cs *Cards) repaint() {
 
 func (cs *Cards) anyVisible() bool {
 	return slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.visible })
+}
+
+func (cs *Cards) anyInUse() bool {
+	return slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.visible && s.inUse() })
 }
 
 func (cs *Cards) slotOf(id engine.CardID) *slot {

@@ -34,7 +34,7 @@ func (p *painter) button(s string, x, y, w float32, primary, on bool, do Effect)
 	case !on:
 		ink, do = p.c.Muted, Effect{Disabled: true}
 	case do == p.l.Hover:
-		fill = p.hoverColour(fill)
+		fill = p.c.UnderPointer(fill)
 	}
 	p.fill(x, y, w, buttonH, fill, 4)
 	if width(s, f) > w-6 { // a long word set by the office
@@ -67,13 +67,11 @@ func (p *painter) link(s string, x, y, room float32, c color.NRGBA, ours bool, d
 	f := stateFont
 	_, w := fit(s, room, f)
 	if do == p.l.Hover {
-		p.fill(x-5, y-2, w+10, footH+4, p.hoverColour(p.c.Background), 4)
+		p.fill(x-5, y-2, w+10, footH+4, p.c.UnderPointer(p.c.Background), 4)
 	}
 	p.withinControl(func() { p.drawText(s, x, y, room, f, c, ours) })
 	p.area(x-5, y-4, w+10, footH+8, s, do)
 }
-
-func (p *painter) hoverColour(c color.NRGBA) color.NRGBA { return shade(c, p.c.Ink, 0.06) }
 
 func (p *painter) strokes(c color.Color, w, x, y float32, lines ...[4]float32) {
 	for _, s := range lines {
@@ -84,15 +82,15 @@ func (p *painter) strokes(c color.Color, w, x, y float32, lines ...[4]float32) {
 	}
 }
 
-// cross draws the × that closes the card, centred at (x, y).
-func (p *painter) cross(x, y float32, do Effect) {
-	c := p.c.Muted
+// cross draws the × around (x, y). It comes after all else, as it does for the keys and screen readers.
+func (p *painter) cross(x, y float32, of engine.Card) {
+	do, ink := cardEffect(of, engine.ActionClose), p.c.Muted
 	if do == p.l.Hover {
-		p.fill(x-11, y-11, 22, 22, p.hoverColour(p.c.Background), 4)
-		c = p.c.Ink
+		p.fill(x-11, y-11, 22, 22, p.c.UnderPointer(p.c.Background), 4)
+		ink = p.c.Ink
 	}
 	const d = 3.5
-	p.strokes(c, 1.5, x, y, [4]float32{-d, -d, d, d}, [4]float32{-d, d, d, -d})
+	p.strokes(ink, 1.5, x, y, [4]float32{-d, -d, d, d}, [4]float32{-d, d, d, -d})
 	p.area(x-12, y-12, 24, 24, p.lg.T(text.CardClose), do)
 }
 
@@ -113,13 +111,12 @@ func (p *painter) mark(x, y float32, of engine.Card, c color.NRGBA) {
 	p.add(o)
 }
 
-// copyIcon draws two sheets at (x, y), or after use a tick with a word if there is room.
-// It returns the width used.
+// copyIcon draws two sheets, or after use a tick with a word if there is room, and returns the width used.
 func (p *painter) copyIcon(x, y, room float32, do Effect) float32 {
 	const size = 12
 	x = float32(math.Round(float64(x))) // sharp edges need whole units
 	if do == p.l.Hover && do != p.l.Copied {
-		p.fill(x-5, y-5, 22, 22, p.hoverColour(p.c.Background), 4)
+		p.fill(x-5, y-5, 22, 22, p.c.UnderPointer(p.c.Background), 4)
 	}
 	took := float32(size)
 	switch {
@@ -163,9 +160,4 @@ func (p *painter) copiedText() (string, color.NRGBA) {
 		return p.lg.T(text.CardCopyFailed), p.c.Trouble
 	}
 	return p.lg.T(text.CardButtonCopied), p.c.InCall
-}
-
-func shade(c, to color.NRGBA, part float32) color.NRGBA {
-	m := func(a, b uint8) uint8 { return uint8(float32(a) + (float32(b)-float32(a))*part) }
-	return color.NRGBA{R: m(c.R, to.R), G: m(c.G, to.G), B: m(c.B, to.B), A: 255}
 }

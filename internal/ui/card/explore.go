@@ -64,8 +64,7 @@ type explorer struct {
 	seen map[nodeKey]bool
 }
 
-// explore returns the card's node for screen readers: its texts and
-// controls, in layout order.
+// explore returns the card's node for screen readers: its texts and controls, in layout order.
 func (cs *Cards) explore(s *slot) *screenreader.Node {
 	if s.nodeIDs == nil {
 		s.nodeIDs = map[nodeKey]screenreader.ID{}
@@ -78,26 +77,20 @@ func (cs *Cards) explore(s *slot) *screenreader.Node {
 	if !known {
 		window.SetReaderNode(s.win, e.card.ID)
 	}
-	var last *screenreader.Node // the close button, last as with the keys
 	word := 0
 	for i := range s.view.areas {
 		a := &s.view.areas[i]
 		for ; word < a.textsBefore; word++ {
 			e.text(word)
 		}
-		if n := e.control(a); n != nil && a.effect.HasAction && a.effect.Action.Kind == engine.ActionClose {
-			last = n
-		} else if n != nil {
+		if n := e.control(a); n != nil {
 			e.add(a.row, n)
 		}
 	}
 	for ; word < len(s.view.texts); word++ {
 		e.text(word)
 	}
-	if last != nil {
-		e.add(0, last)
-	}
-	if e.card.Name, _ = s.view.spoken(cs.c.Speech); s.form.fold != asCard || s.more > 0 {
+	if e.card.Name, _ = s.view.spoken(cs.c.Speech); s.form.fold != asCard {
 		e.card.Name = e.allText()
 	}
 	for t := range s.nodeIDs { // what was spoken is not repeated when a card unfolds
@@ -135,7 +128,8 @@ func (e *explorer) add(item int, n *screenreader.Node) {
 func (e *explorer) row(i int) *screenreader.Node {
 	v := e.s.view
 	if e.list == nil {
-		e.list = e.node(nodeKey{role: screenreader.List, name: v.texts[v.headline-1].full}, e.at(textLeft, v.rows[0].y, textWidth, float32(len(v.rows))*rowPitch))
+		at := e.at(textLeft, v.rows[0].y, textWidth, float32(len(v.rows))*rowPitch)
+		e.list = e.node(nodeKey{role: screenreader.List, name: v.texts[v.headline-1].full}, at)
 		e.add(0, e.list)
 		for _, r := range v.rows {
 			n := e.node(nodeKey{role: screenreader.Item, name: joined(r.texts[:], ", ")}, e.at(textLeft, r.y, textWidth, rowPitch))
@@ -179,7 +173,7 @@ func (e *explorer) control(a *area) *screenreader.Node {
 	switch {
 	case a.role == screenreader.Entry:
 		n.Value = e.s.rowsState.Filter
-	case a.effect.HasAction && a.effect.Action.Kind == engine.ActionUnfold:
+	case a.effect.requests(engine.ActionUnfold):
 		n.Name, n.Help = e.allText(), n.Name
 	case a.row > 0:
 		r := e.s.view.rows[a.row-1]
@@ -199,7 +193,4 @@ func (e *explorer) allText() string {
 	return joined(all, ", ")
 }
 
-// at converts a rectangle on a card to desktop pixels.
-func (e *explorer) at(x, y, w, h float32) image.Rectangle {
-	return e.cs.pixels(&area{x: x, y: y, w: w, h: h}).Add(e.s.rect.Min)
-}
+func (e *explorer) at(x, y, w, h float32) image.Rectangle { return e.cs.onDesktop(e.s, x, y, w, h) }

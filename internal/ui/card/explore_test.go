@@ -151,7 +151,7 @@ func TestExploredRows(t *testing.T) {
 	if n := r.find("Openen: G. "); n.Position != [2]int{7, 14} {
 		t.Errorf("after turning: %+v", n)
 	}
-	r.d.pressed() // the hotkey
+	r.hotkey()
 	r.pass(time.Second)
 	r.d.windows[0].h.KeyPressed(window.KeyPress{Key: window.KeyText, Text: "visser"})
 	r.sync()
@@ -218,7 +218,7 @@ func TestExploredFocus(t *testing.T) {
 	if got := focused(); got != nil {
 		t.Errorf("without the keyboard: %q", got)
 	}
-	r.d.pressed()
+	r.hotkey()
 	if got := focused(); !slices.Equal(got, []string{r.tree.Windows[0].Name, "Relatie openen"}) {
 		t.Errorf("%q", got)
 	}

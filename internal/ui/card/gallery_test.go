@@ -174,10 +174,7 @@ func extras(t testing.TB) map[string]shown {
 		return shown{c, nil}
 	}
 	looks := func(name string, f func(*Look)) shown { return shown{g[name], f} }
-	open := func(c engine.Card, i int) Effect {
-		return Effect{HasAction: true, Caller: c.Number, Contact: c.Contacts[i], Action: engine.Action{Card: c.ID,
-			Kind: engine.ActionOpen, Index: i}}
-	}
+	open := func(c engine.Card, i int) Effect { return contactEffect(c, engine.ActionOpen, i) }
 	passed := g["answered"]
 	passed.Via = "Receptie Hoofdkantoor Amsterdam (1023)"
 	row := g["earlier"]

@@ -73,18 +73,21 @@ func (cs *Cards) returnKeyboard(s *slot) {
 }
 
 func (cs *Cards) keyboardGone(s *slot) {
-	if !s.keyboard.active {
-		return
+	if s.keyboard.active {
+		s.keyboard, cs.leftAt = keyboardState{}, cs.now()
+		cs.sendAction(s, engine.ActionKeyboardGone)
+		cs.refresh(s)
 	}
-	s.keyboard, cs.leftAt = keyboardState{}, cs.now()
-	cs.sendAction(s, engine.ActionKeyboardGone)
-	cs.refresh(s)
+}
+
+// listsMatches reports whether the call's card, if it is not folded, has a row for each match.
+func (s *slot) listsMatches() bool {
+	return s.state.Outcome == engine.OutcomeSeveral && (!s.state.GeneralNumber || s.rowsState.Open)
 }
 
 // filterFocused reports whether letters go into the filter.
 func (s *slot) filterFocused() bool {
-	return s.keyboard.active && s.state.Outcome == engine.OutcomeSeveral && s.form.fold == asCard &&
-		len(s.state.Contacts) > maxNumbered && (!s.state.GeneralNumber || s.rowsState.Open)
+	return s.keyboard.active && s.listsMatches() && s.form.fold == asCard && len(s.state.Contacts) > maxNumbered
 }
 
 // refocus keeps the focus on the same thing. If that is gone, nothing has
@@ -115,7 +118,6 @@ func (cs *Cards) search(s *slot) {
 	cs.refresh(s)
 }
 
-// handleKey handles a key press while s has the keyboard focus.
 func (cs *Cards) handleKey(s *slot, k window.KeyPress, now time.Time) {
 	if !s.keyboard.active {
 		return
@@ -151,9 +153,9 @@ func (cs *Cards) handleKey(s *slot, k window.KeyPress, now time.Time) {
 			cs.activate(s, s.keyboard.focus, now)
 		}
 	case window.KeyBackspace, window.KeyDelete:
-		if s.rowsState.Filter != "" {
-			_, n := utf8.DecodeLastRuneInString(s.rowsState.Filter)
-			cs.setFilter(s, s.rowsState.Filter[:len(s.rowsState.Filter)-n])
+		if filter := s.rowsState.Filter; filter != "" {
+			_, n := utf8.DecodeLastRuneInString(filter)
+			cs.setFilter(s, filter[:len(filter)-n])
 		}
 	case window.KeyText:
 		cs.handleLetter(s, k, now)
@@ -188,28 +190,25 @@ func (cs *Cards) handleLetter(s *slot, k window.KeyPress, now time.Time) {
 
 // handleDigit opens the row with that number if it is visible, otherwise scrolls to it.
 func (cs *Cards) handleDigit(s *slot, i int, now time.Time) {
-	if s.state.Outcome != engine.OutcomeSeveral || s.form.fold != asCard || i >= len(s.state.Contacts) {
+	if !s.listsMatches() || i >= len(s.state.Contacts) {
 		return
 	}
 	if a := s.openArea(i); a != nil {
 		cs.activate(s, a.effect, now)
-		return
-	}
-	if i < s.rowsState.First || i >= s.rowsState.First+len(s.view.rows) {
+	} else if i < s.rowsState.First || i >= s.rowsState.First+len(s.view.rows) {
 		cs.scrollRows(s, i-s.rowsState.First)
 	}
 }
 
 func (s *slot) openArea(i int) *area {
-	return s.view.find(func(a *area) bool { return a.effect.opensFile() && a.effect.Action.Index == i })
+	return s.view.find(func(a *area) bool { return a.effect.requests(engine.ActionOpen) && a.effect.Action.Index == i })
 }
 
-// copyByLetter copies the number, the relation number, or the line to pass on.
 func (cs *Cards) copyByLetter(s *slot, letter string, now time.Time) {
 	c := s.state
 	who := -1
 	switch {
-	case s.keyboard.focus.opensFile():
+	case s.keyboard.focus.requests(engine.ActionOpen):
 		who = s.keyboard.focus.Action.Index
 	case c.Outcome == engine.OutcomeFound:
 		who = 0
@@ -273,19 +272,13 @@ func (cs *Cards) setFilter(s *slot, to string) {
 }
 
 // tabStops returns what the focus can be on, in the order of the card.
-func (s *slot) tabStops() []Effect {
-	var out []Effect
+func (s *slot) tabStops() (all []Effect) {
 	for _, a := range s.view.areas {
-		if !a.effect.isNone() && !slices.Contains(out, a.effect) {
-			out = append(out, a.effect)
+		if !a.effect.isNone() && !slices.Contains(all, a.effect) {
+			all = append(all, a.effect)
 		}
 	}
-	// The close button comes last, since it is in no row.
-	if i := slices.IndexFunc(out, func(d Effect) bool { return d.HasAction && d.Action.Kind == engine.ActionClose }); i >= 0 {
-		last := out[i]
-		out = append(slices.Delete(out, i, i+1), last)
-	}
-	return out
+	return all
 }
 
 func (cs *Cards) step(s *slot, by int) {
@@ -308,7 +301,7 @@ func (cs *Cards) focus(s *slot, do Effect) {
 // handleArrow moves along the rows of several matches, else along the card.
 func (cs *Cards) handleArrow(s *slot, by int) {
 	c := s.state
-	if c.Outcome != engine.OutcomeSeveral || s.form.fold != asCard || c.GeneralNumber && !s.rowsState.Open {
+	if !s.listsMatches() || s.form.fold != asCard {
 		cs.step(s, by)
 		return
 	}
@@ -317,7 +310,7 @@ func (cs *Cards) handleArrow(s *slot, by int) {
 		return
 	}
 	at := -1
-	if f := s.keyboard.focus; f.opensFile() {
+	if f := s.keyboard.focus; f.requests(engine.ActionOpen) {
 		at = slices.Index(list, f.Action.Index)
 	}
 	switch {
@@ -334,11 +327,8 @@ func (cs *Cards) handleArrow(s *slot, by int) {
 			return
 		}
 	}
-	if n := len(s.view.rows); at < s.rowsState.First {
-		cs.scrollRows(s, at-s.rowsState.First)
-	} else if at >= s.rowsState.First+n {
-		cs.scrollRows(s, at-n+1-s.rowsState.First)
-	}
+	first, last := s.rowsState.First, s.rowsState.First+len(s.view.rows)-1
+	cs.scrollRows(s, min(0, at-first)+max(0, at-last)) // just far enough to show it
 	if a := s.openArea(list[at]); a != nil {
 		cs.focus(s, a.effect)
 	}

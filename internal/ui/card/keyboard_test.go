@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/native/window"
 )
 
-func (r *rig) hotkey() { r.sync(); r.d.pressed(); r.sync() }
+func (r *rig) hotkey() { r.sync(); r.d.hotkeys["F1"](); r.sync() }
 
 func (r *rig) press(k window.KeyPress) {
 	r.t.Helper()
@@ -65,7 +65,7 @@ func (r *rig) focus(slot int) (do Effect) {
 }
 
 func withHotkey(c *Config, _ *desktop) {
-	c.Hotkeys = map[Hotkey]string{HotkeyKeyboard: "Ctrl+Alt+W"}
+	c.Hotkeys = map[Hotkey]string{HotkeyKeyboard: "F1"}
 }
 
 // TestNoKeyWithoutBeingAsked: while calls come and go and the
@@ -134,10 +134,10 @@ func TestNoKeyboardOnLayers(t *testing.T) {
 	told := map[Hotkey]error{}
 	r := startCards(t, func(c *Config, d *desktop) {
 		d.kind = window.Layers
-		c.Hotkeys = map[Hotkey]string{HotkeyKeyboard: "Ctrl+Alt+W", HotkeyOpen: "F2"}
+		c.Hotkeys = map[Hotkey]string{HotkeyKeyboard: "F1", HotkeyOpen: "F2"}
 		c.HotkeyResult = func(h Hotkey, _ string, err error) { told[h] = err }
 	})
-	if r.sync(); !errors.Is(told[HotkeyKeyboard], window.ErrUnsupported) || told[HotkeyOpen] != nil || r.d.more["F2"] == nil || r.d.keys != "" {
+	if r.sync(); !errors.Is(told[HotkeyKeyboard], window.ErrUnsupported) || told[HotkeyOpen] != nil || len(r.d.hotkeys) != 1 {
 		t.Errorf("told %v", told)
 	}
 }
@@ -147,7 +147,8 @@ func TestNoKeyboardOnLayers(t *testing.T) {
 func TestMoreHotkeys(t *testing.T) {
 	told := map[Hotkey]error{}
 	h := startHearing(t, func(c *Config, d *desktop) {
-		c.Hotkeys = map[Hotkey]string{HotkeyKeyboard: "F1", HotkeyOpen: "F2", HotkeyHear: "F3", HotkeyClose: "F4"} // F1 is taken
+		d.taken = "F1"
+		c.Hotkeys = map[Hotkey]string{HotkeyKeyboard: "F1", HotkeyOpen: "F2", HotkeyHear: "F3", HotkeyClose: "F4"}
 		c.HotkeyResult = func(h Hotkey, _ string, err error) { told[h] = err }
 	})
 	if !errors.Is(told[HotkeyKeyboard], window.ErrHotkeyTaken) || len(told) != 4 || told[HotkeyOpen] != nil || told[HotkeyHear] != nil || told[HotkeyClose] != nil {
@@ -156,7 +157,7 @@ func TestMoreHotkeys(t *testing.T) {
 	if want := []string{"De kaart naar voren halen", "De relatie op de kaart openen", "De kaart nog eens horen", "De kaart sluiten"}; !slices.Equal(h.d.does, want) {
 		t.Errorf("said to do %q", h.d.does)
 	}
-	press := func(keys string) { t.Helper(); h.sync(); h.d.more[keys](); h.sync() }
+	press := func(keys string) { t.Helper(); h.sync(); h.d.hotkeys[keys](); h.sync() }
 	for _, keys := range []string{"F2", "F3", "F4"} { // nothing happens without a card
 		press(keys)
 	}
@@ -193,8 +194,8 @@ func TestMoreHotkeys(t *testing.T) {
 	}
 	h.c.Hotkeys = map[Hotkey]string{HotkeyKeyboard: "F1", HotkeyOpen: "F4", HotkeyHear: "F3", HotkeyClose: "off"}
 	h.cs.ConfigChanged()
-	if h.sync(); len(h.d.more) != 2 || h.d.more["F3"] == nil || h.d.more["F4"] == nil {
-		t.Errorf("has %v", h.d.more)
+	if h.sync(); len(h.d.hotkeys) != 2 || h.d.hotkeys["F3"] == nil || h.d.hotkeys["F4"] == nil {
+		t.Errorf("has %v", h.d.hotkeys)
 	}
 }
 
@@ -399,7 +400,7 @@ func TestEnterIsForTheOneWhoWasThere(t *testing.T) {
 	r.keys(window.KeyEnter)
 	r.opens("Enter was on somebody else")
 	r.keys(window.KeyTab)
-	for r.focus(0).Action.Kind != engine.ActionOpen || !r.focus(0).HasAction {
+	for !r.focus(0).requests(engine.ActionOpen) {
 		r.keys(window.KeyTab)
 	}
 	r.keys(window.KeyEnter)

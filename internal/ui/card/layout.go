@@ -15,6 +15,8 @@ import (
 // layout lays out a card. The result depends only on its arguments.
 func layout(c engine.Card, l Look) *view {
 	switch {
+	case l.MoreCount > 0:
+		return layoutMore(l)
 	case c.SingleLine:
 		return lineOf(c, l)
 	case c.Strip:
@@ -25,13 +27,15 @@ func layout(c engine.Card, l Look) *view {
 	state := p.stateColour(c)
 	p.header(c, state)
 	w := p.big(p.title(c), c.Outcome == engine.OutcomeSeveral)
-	return p.finish(p.body(c, w), state)
+	height := p.body(c, w)
+	p.cross(textRight-10, headerY+8, c)
+	return p.finish(height, state)
 }
 
 // layoutMore lays out the line that counts the calls without a card.
-func layoutMore(n int, l Look) *view {
+func layoutMore(l Look) *view {
 	p := newPainter(l)
-	p.label(p.lg.N(text.CardMore, n), textLeft, 6, textWidth, stateFont, p.c.Muted)
+	p.label(p.lg.N(text.CardMore, l.MoreCount), textLeft, 6, textWidth, stateFont, p.c.Muted)
 	return p.finish(lineHeight, p.c.Quiet)
 }
 
@@ -117,7 +121,7 @@ func (p *painter) besideNumber(c engine.Card) bool {
 }
 
 func cardEffect(c engine.Card, do engine.ActionKind) Effect {
-	return Effect{HasAction: true, Caller: c.Number, Action: engine.Action{Card: c.ID, Kind: do}}
+	return Effect{Caller: c.Number, Action: engine.Action{Card: c.ID, Kind: do}}
 }
 
 func contactEffect(c engine.Card, do engine.ActionKind, i int) Effect {
@@ -126,16 +130,14 @@ func contactEffect(c engine.Card, do engine.ActionKind, i int) Effect {
 	return d
 }
 
-// header draws the first line: mark, state, line called, clock and ×.
+// header draws the first line: mark, state, line called and clock, with room for the ×.
 func (p *painter) header(c engine.Card, state color.NRGBA) {
 	const y = headerY
 	p.mark(textLeft, y+3, c, state)
 	x := float32(textLeft + 18)
 	word := p.stateWord(c)
 	x += p.label(word, x, y, 150, stateBold, state) + 8
-	end := float32(textRight - 10)
-	p.cross(end, y+8, cardEffect(c, engine.ActionClose))
-	end -= 18
+	end := float32(textRight - 28)
 	switch since := clockFrom(c); {
 	case !since.IsZero():
 		p.clock(0, y, end, stateFont, since)

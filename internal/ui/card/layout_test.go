@@ -14,7 +14,6 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/native/window"
-	"wiebelt/internal/testutil/shottest"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/offscreen"
 	"wiebelt/internal/ui/theme"
@@ -196,7 +195,7 @@ func TestNothingMovesWhenTheContactComes(t *testing.T) {
 	l := Look{Language: text.Dutch}
 	for _, name := range []string{"found", "nobody", "nobody-left", "failed", "refused", "offered", "general"} {
 		v := layout(g[name], l)
-		if v.effectAt(300, v.size.Height-footPad-footH-footGap-buttonH/2).Copy == "" {
+		if v.areaAt(300, v.size.Height-footPad-footH-footGap-buttonH/2).effect.Copy == "" {
 			t.Errorf("%s: no copy button at its place above the lower edge", name)
 		}
 	}
@@ -259,25 +258,6 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestSeveralPreselectNothing checks that no row looks or behaves differently from the others.
-func TestSeveralPreselectNothing(t *testing.T) {
-	for _, name := range []string{"several", "earlier"} {
-		v := layout(gallery(t)[name], Look{Language: text.Dutch})
-		seen := map[int]bool{}
-		for _, a := range v.areas {
-			if a.effect.HasAction && a.effect.Action.Kind == engine.ActionOpen {
-				seen[a.effect.Action.Index] = true
-				if a.main {
-					t.Errorf("%s: row %d is what Enter opens by itself", name, a.effect.Action.Index)
-				}
-			}
-		}
-		if len(seen) != 3 {
-			t.Errorf("%s: %d of 3 contacts can be opened", name, len(seen))
-		}
-	}
-}
-
 // TestPrivacy checks that no text of the card contains what may not be shown.
 func TestPrivacy(t *testing.T) {
 	secret := map[Privacy][]string{
@@ -323,122 +303,6 @@ func TestNoFields(t *testing.T) {
 				t.Errorf("%s: %q in %q", name, of, said)
 			}
 		}
-	}
-}
-
-// TestContrast checks every text and every shape of every card, in every look
-// and under the pointer, against its background: text needs at least 4.5 : 1,
-// shapes that must be seen 3 : 1; in high contrast 7 : 1 and 4.5 : 1.
-func TestContrast(t *testing.T) {
-	pairs := map[[2]color.NRGBA]bool{}
-	check := func(name string, v *view, high bool) {
-		least, shape := 4.5, 3.0
-		if high {
-			least, shape = 7, 4.5
-		}
-		for i, o := range v.content.Objects {
-			var c color.Color
-			limit := shape
-			at := o.Position().AddXY(o.Size().Width/2, o.Size().Height/2)
-			if t, ok := asText(o); ok {
-				o = t
-			}
-			switch o := o.(type) {
-			case *canvas.Text:
-				c, limit = o.Color, least
-			case *canvas.Line:
-				c, at = o.StrokeColor, o.Position1
-			case *canvas.Circle:
-				c = o.StrokeColor
-				if o.FillColor != color.Transparent {
-					c = o.FillColor
-				}
-			case *canvas.Rectangle:
-				if o.StrokeWidth < 1.5 { // lines and borders only separate
-					continue
-				}
-				c, at = o.StrokeColor, o.Position().SubtractXY(1, 1)
-			default:
-				t.Fatalf("%s: %T", name, o)
-			}
-			on := v.background
-			for _, below := range v.content.Objects[:i] {
-				r, ok := below.(*canvas.Rectangle)
-				if !ok {
-					continue
-				}
-				p, s := r.Position(), r.Size()
-				if n, ok := r.FillColor.(color.NRGBA); ok && n.A == 255 && at.X >= p.X && at.Y >= p.Y && at.X < p.X+s.Width && at.Y < p.Y+s.Height {
-					on = n
-				}
-			}
-			ink := color.NRGBAModel.Convert(c).(color.NRGBA)
-			pairs[[2]color.NRGBA{ink, on}] = true
-			if r := shottest.Contrast(ink, on); r < limit {
-				t.Errorf("%s: %T %v on %v has %.2f : 1, want %.1f", name, o, ink, on, r, limit)
-			}
-		}
-		if v.clock == nil {
-			return
-		}
-		if r := shottest.Contrast(v.clock.text.Color.(color.NRGBA), v.background); r < least {
-			t.Errorf("%s: the clock has %.2f : 1", name, r)
-		}
-	}
-	for name, s := range everyCard(t) {
-		for _, dark := range []bool{false, true} {
-			for _, high := range []bool{false, true} {
-				l := s.in(Look{Language: text.Dutch, Dark: dark})
-				l.HighContrast = high
-				v := layout(s.Card, l)
-				check(name, v, high)
-				for _, a := range v.areas {
-					l.Hover = a.effect
-					check(name+" under the pointer", layout(s.Card, l), high)
-				}
-			}
-		}
-	}
-	if len(pairs) < 40 {
-		t.Errorf("only %d pairs of colours were found", len(pairs))
-	}
-}
-
-// TestFocusIsSeen checks that in every look, the mark of what Enter acts on
-// and that of the focused card have a contrast of 3 : 1 to their surroundings.
-func TestFocusIsSeen(t *testing.T) {
-	marks := 0
-	g := gallery(t)
-	for _, name := range []string{"found", "several", "nobody-left", "strip", "line"} {
-		c := g[name]
-		for i := range 4 {
-			l := Look{Language: text.Dutch, Dark: i%2 > 0, HighContrast: i > 1, Keyboard: true}
-			bare := l
-			bare.Keyboard = false
-			plain := layout(c, bare)
-			for _, a := range plain.areas {
-				if a.effect.isNone() {
-					continue
-				}
-				l.Focus = a.effect
-				v := layout(c, l)
-				var surface offscreen.Surface
-				v.paint(&surface, 2)
-				picture := surface.Image()
-				for _, o := range v.content.Objects[len(v.content.Objects)-2:] { // the card's and the ring
-					r := o.(*canvas.Rectangle)
-					x, y := int(2*r.Position().X+2*r.Size().Width), int(2*r.Position().Y+r.Size().Height)
-					got := shottest.Mark(picture, theme.Pick(l.Dark, l.HighContrast).Accent, image.Rect(x-7, y, x, y+1))
-					if got < 3 {
-						t.Errorf("%s, look %d, %q at %v of %v: %.2f : 1", name, i, a.name, r.Position(), r.Size(), got)
-					}
-					marks++
-				}
-			}
-		}
-	}
-	if marks < 100 {
-		t.Errorf("only %d marks were seen", marks)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/text"
 )
 
@@ -34,7 +35,7 @@ func pictures(t testing.TB) []pictured {
 	for i, name := range slices.Sorted(maps.Keys(cards)) {
 		c := cards[name]
 		draw := func(l Look, scale float32) *image.RGBA {
-			return picture(layout, c.Card, c.in(l), now, scale)
+			return picture(c.Card, c.in(l), now, scale)
 		}
 		switch {
 		case slices.Contains(hardest, name):
@@ -48,6 +49,9 @@ func pictures(t testing.TB) []pictured {
 			add(name, "200", text.English, true, draw)
 		}
 	}
-	add("more", "100", text.Dutch, false, func(l Look, scale float32) *image.RGBA { return picture(layoutMore, 2, l, now, scale) })
+	add("more", "100", text.Dutch, false, func(l Look, scale float32) *image.RGBA {
+		l.MoreCount = 2
+		return picture(engine.Card{}, l, now, scale)
+	})
 	return all
 }

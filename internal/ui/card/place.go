@@ -73,7 +73,7 @@ func (cs *Cards) place() {
 	}
 	for i, p := range cs.space().arrange(cs.items(stack)) {
 		s := stack[i]
-		if s.more == 0 && (s.form.fold != p.fold || s.form.rows != p.rows) {
+		if s.form.fold != p.fold || s.form.rows != p.rows {
 			cs.layOutAs(s, p.form)
 			cs.refocus(s)
 		}
@@ -89,18 +89,13 @@ func (cs *Cards) place() {
 	}
 }
 
-// items returns the cards as items for arrange.
 func (cs *Cards) items(stack []*slot) []item {
-	frozen := !cs.relocating && (cs.freezeRemaining() > 0 || slices.ContainsFunc(cs.slots[:],
-		func(s *slot) bool { return s.visible && s.inUse() }))
+	frozen := !cs.relocating && (cs.freezeRemaining() > 0 || cs.anyInUse())
 	all := make([]item, len(stack))
 	for i, s := range stack {
-		call := s.state.Rank()
-		if s.more > 0 {
-			call = engine.RankEnded
-		}
-		all[i] = item{forms: cs.forms(s), visible: s.visible && !cs.relocating, at: s.at, form: s.lastForm, requested: s.requested, rank: call,
-			fixed: frozen || call.IsLive(), frozen: frozen, inUse: s.inUse()}
+		rank := s.state.Rank()
+		all[i] = item{forms: cs.forms(s), visible: s.visible && !cs.relocating, at: s.at, form: s.lastForm, requested: s.requested, rank: rank,
+			fixed: frozen || rank.IsLive(), frozen: frozen, inUse: s.inUse()}
 		if frozen && s.visible && !s.requested { // folded for lack of room: stays folded
 			all[i].forms = slices.DeleteFunc(all[i].forms, func(f form) bool { return f.fold < s.lastForm.fold })
 		}
@@ -112,15 +107,15 @@ func (cs *Cards) items(stack []*slot) []item {
 func (cs *Cards) forms(s *slot) []form {
 	strip, line := form{asStrip, 0, cs.heightPx(stripHeight)}, form{asLine, 0, cs.heightPx(lineHeight)}
 	switch {
-	case s.more > 0 || s.state.SingleLine:
+	case s.state.SingleLine:
 		return []form{line}
 	case s.state.Strip:
 		return []form{strip, line}
 	}
 	all := []form{{asCard, 0, cs.heightPx(s.bestHeight)}}
-	if c := s.state; c.Outcome == engine.OutcomeSeveral && (!c.GeneralNumber || s.rowsState.Open) {
-		for n := cs.rowsThatFit(c); n > 0; n-- {
-			if h := cs.heightPx(heightWithoutRows(c) + float32(n)*rowPitch); h < all[0].height {
+	if s.listsMatches() {
+		for n := cs.rowsThatFit(s.state); n > 0; n-- {
+			if h := cs.heightPx(heightWithoutRows(s.state) + float32(n)*rowPitch); h < all[0].height {
 				all = append(all, form{asCard, n, h})
 			}
 		}
@@ -156,9 +151,6 @@ func fromCorner(work image.Rectangle, corner Corner, x, y, w, h int) image.Recta
 
 // freezeRemaining returns how long cards must not move because the user has just left.
 func (cs *Cards) freezeRemaining() time.Duration {
-	if cs.leftAt.IsZero() {
-		return 0
-	}
 	return max(0, freezeAfterLeave-cs.now().Sub(cs.leftAt))
 }
 
@@ -178,18 +170,17 @@ func (cs *Cards) rowsThatFit(c engine.Card) int {
 
 func (cs *Cards) px(u float32) int { return int(u*cs.monitor.Scale + 0.5) }
 
-// pixels converts an area to pixels of its window.
-func (cs *Cards) pixels(a *area) image.Rectangle {
-	return image.Rect(cs.px(a.x), cs.px(a.y), cs.px(a.x+a.w), cs.px(a.y+a.h))
+// onDesktop converts a rectangle on a card.
+func (cs *Cards) onDesktop(s *slot, x, y, w, h float32) image.Rectangle {
+	return image.Rect(cs.px(x), cs.px(y), cs.px(x+w), cs.px(y+h)).Add(s.rect.Min)
 }
 
-// units converts window pixels to units of the card.
-func (cs *Cards) units(p image.Point) (x, y float32) {
-	s := cs.monitor.Scale
-	return float32(p.X) / s, float32(p.Y) / s
+// areaAt returns the area at a pixel of its window.
+func (cs *Cards) areaAt(s *slot, p image.Point) area {
+	scale := cs.monitor.Scale
+	return s.view.areaAt(float32(p.X)/scale, float32(p.Y)/scale)
 }
 
-// pickMonitor returns the monitor for the next cards.
 func (cs *Cards) pickMonitor() window.Monitor {
 	all := cs.display.Monitors()
 	pick := all[0]
@@ -200,10 +191,8 @@ func (cs *Cards) pickMonitor() window.Monitor {
 			pick = all[i]
 		}
 	default:
-		for _, m := range all {
-			if m.Name == cs.c.Monitor {
-				pick = m
-			}
+		if i := slices.IndexFunc(all, func(m window.Monitor) bool { return m.Name == cs.c.Monitor }); i >= 0 {
+			pick = all[i]
 		}
 	}
 	return usable(pick)

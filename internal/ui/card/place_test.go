@@ -60,7 +60,7 @@ func TestMonitorGoes(t *testing.T) {
 func TestNeverOutside(t *testing.T) {
 	g := gallery(t)
 	many := g["crowd"]
-	cs := must.Get(New(func() Config { return Config{Language: "nl", Appearance: Light} }, newScript(), newDesktop()))(t)
+	cs := must.Get(New(func() Config { return Config{Language: "nl", Appearance: "light"} }, newScript(), newDesktop()))(t)
 	for _, size := range []image.Point{{1920, 1040}, {3840, 2100}, {1080, 1880}, {800, 560}} {
 		for _, scale := range []float32{1, 1.5, 3, 4, 6} {
 			for _, corner := range []Corner{BottomRight, BottomLeft, TopRight, TopLeft} {
@@ -68,15 +68,14 @@ func TestNeverOutside(t *testing.T) {
 					work := image.Rectangle{Max: size}.Add(image.Pt(300, 40))
 					cs.c.Corner = corner
 					cs.monitor = window.Monitor{Name: "one", Area: work, Work: work, Scale: scale}
-					var stack []*slot
-					for i, s := range cs.slots[:4] { // at their painted size, without painting them
-						cs.free(s)
-						if s.more = 2; i < 3 {
-							s.more, s.state, s.state.ID = 0, kinds[i], engine.CardID(i+1)
-						}
-						cs.layOut(s)
-						stack = append(stack, s)
+					stack := []*slot{cs.slots[0], cs.slots[1], cs.slots[2], cs.slots[engine.MaxShown]}
+					for i, c := range kinds { // at their painted size, without painting them
+						cs.free(stack[i])
+						stack[i].state, stack[i].state.ID = c, engine.CardID(i+1)
+						cs.layOut(stack[i])
 					}
+					cs.free(stack[3])
+					cs.showMore(2)
 					var all []image.Rectangle
 					for _, p := range cs.space().arrange(cs.items(stack)) {
 						all = append(all, cs.rectAt(p.position, cs.heightPx(cardWidth), p.height))
@@ -202,7 +201,7 @@ func TestSettingsHoldAtOnce(t *testing.T) {
 	}
 	r.c.Privacy = PrivacyFull
 	before := r.d.painted
-	r.c.Appearance = Dark
+	r.c.Appearance = "dark"
 	r.cs.ConfigChanged()
 	r.is("painted", func() bool { return r.d.painted > before })
 	dark := false
@@ -211,7 +210,7 @@ func TestSettingsHoldAtOnce(t *testing.T) {
 		t.Fatal("the card is light")
 	}
 	// The desktop's own look, and its changes.
-	r.c.Appearance = System
+	r.c.Appearance = "system"
 	r.cs.ConfigChanged()
 	for _, now := range []bool{true, false} {
 		r.on(func() { r.d.dark = now })

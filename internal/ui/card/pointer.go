@@ -77,11 +77,7 @@ func (h *handler) PointerReleased(p image.Point, b window.Button) {
 }
 
 func (h *handler) Scrolled(_ image.Point, steps int) {
-	h.often(func(s *slot, _ time.Time) {
-		if s.state.Outcome == engine.OutcomeSeveral && s.form.fold == asCard {
-			h.cs.scrollRows(s, -steps)
-		}
-	})
+	h.often(func(s *slot, _ time.Time) { h.cs.scrollRows(s, -steps) })
 }
 
 // DisplayChanged is called for every window; once is enough.
@@ -154,10 +150,9 @@ func (cs *Cards) press(s *slot, at image.Point, b window.Button, when time.Time)
 	if b != window.Left {
 		return
 	}
-	x, y := cs.units(at)
-	a := s.view.areaAt(x, y)
+	a := cs.areaAt(s, at)
 	switch {
-	case a == nil, a.effect.FullText != "":
+	case a.effect == Effect{}, a.effect.FullText != "":
 		p := s.rect.Min.Add(at)
 		s.dragStart = &p
 	case settled(a.placedSince, when) && !a.placedSince.After(aimed):
@@ -178,8 +173,7 @@ func (cs *Cards) release(s *slot, at image.Point, b window.Button, when time.Tim
 		}
 		return
 	}
-	x, y := cs.units(at)
-	if a := s.view.areaAt(x, y); a != nil && a.effect == do && !do.isNone() && settled(a.placedSince, when) {
+	if a := cs.areaAt(s, at); a.effect == do && settled(a.placedSince, when) {
 		cs.perform(s, do)
 	}
 }
@@ -193,8 +187,7 @@ func (cs *Cards) enter(s *slot, at image.Point) {
 		s.over = true
 		cs.sendAction(s, engine.ActionHover)
 	}
-	x, y := cs.units(at)
-	if do := s.view.effectAt(x, y); do != s.hover {
+	if do := cs.areaAt(s, at).effect; do != s.hover {
 		s.hover = do
 		cs.refresh(s)
 	}
@@ -215,21 +208,15 @@ func (cs *Cards) exit(s *slot) {
 // inUse reports whether pointer or keyboard focus is on the card: nothing may move then.
 func (s *slot) inUse() bool { return s.over || s.keyboard.active }
 
-// sendAction tells the engine what the user does with the card; without a card ID it means the
-// line that counts the others.
+// sendAction tells the engine what the user does; without a card ID it concerns the line that counts the others.
 func (cs *Cards) sendAction(s *slot, do engine.ActionKind) {
-	a := engine.Action{Kind: do}
-	if s.more == 0 {
-		a.Card = s.state.ID
-	}
-	cs.engine.Do(a)
+	cs.engine.Do(engine.Action{Card: s.state.ID, Kind: do})
 }
 
-// perform performs what was clicked or chosen by a key.
 func (cs *Cards) perform(s *slot, do Effect) {
 	switch {
 	case do.isNone():
-	case do.HasAction:
+	case do.Action.Card != 0:
 		a := do.Action
 		a.Edition = s.state.Edition // what the user sees: the engine may be ahead of the screen
 		cs.engine.Do(a)

@@ -27,35 +27,36 @@ func TestMain(m *testing.M) {
 
 // desktop is a display that records what is shown on it.
 type desktop struct {
-	windows  []*pane
-	copied   string
-	copyErr  error
-	painted  int // pictures that were shown
-	monitors []window.Monitor
-	active   int
-	taken    bool     // another program has the first hotkey
-	keys     string   // that hotkey, while it is ours
-	does     []string // what each hotkey was described as doing
-	pressed  func()
-	told     func(error)       // reports what the desktop decides about the latest hotkey
-	more     map[string]func() // the other hotkeys
-	dark     bool
-	kind     window.Kind
-	filled   image.Rectangle // by another program
+	window.Display // what the cards do not use
+	windows        []*pane
+	copied         string
+	copyErr        error
+	painted        int // pictures that were shown
+	monitors       []window.Monitor
+	active         int
+	hotkeys        map[string]func() // what each does
+	taken          string            // a hotkey that another program has
+	does           []string          // what each hotkey was described as doing
+	told           func(error)       // reports what the desktop decides about the latest hotkey
+	dark           bool
+	kind           window.Kind
+	filled         image.Rectangle // by another program
 }
 
 type pane struct {
-	d        *desktop
-	h        window.CardHandler
-	rect     image.Rectangle
-	up       bool
-	keyboard bool
-	hidden   bool // from capture
-	updated  func(*window.Picture)
+	window.Card // what the cards do not use
+	d           *desktop
+	h           window.CardHandler
+	rect        image.Rectangle
+	up          bool
+	keyboard    bool
+	hidden      bool // from capture
+	updated     func(*window.Picture)
 }
 
 func newDesktop() *desktop {
-	return &desktop{monitors: []window.Monitor{{Name: "one", Area: image.Rect(0, 0, 1000, 800), Work: image.Rect(0, 0, 1000, 760), Scale: 1}}}
+	return &desktop{hotkeys: map[string]func(){},
+		monitors: []window.Monitor{{Name: "one", Area: image.Rect(0, 0, 1000, 800), Work: image.Rect(0, 0, 1000, 760), Scale: 1}}}
 }
 
 func (d *desktop) NewCard(h window.CardHandler) (window.Card, error) {
@@ -68,28 +69,18 @@ func (d *desktop) Active() int                          { return d.active }
 func (d *desktop) Appearance() window.Appearance        { return window.Appearance{Dark: d.dark} }
 func (d *desktop) Kind() window.Kind                    { return d.kind }
 func (d *desktop) FullScreen(area image.Rectangle) bool { return area == d.filled }
+
 func (d *desktop) Hotkey(keys, does string, pressed func(), told func(error)) (func(), error) {
 	d.told = told
 	d.does = append(d.does, does)
-	if keys != "Ctrl+Alt+W" {
-		if keys == "F1" {
-			return nil, window.ErrHotkeyTaken
-		}
-		if d.more == nil {
-			d.more = map[string]func(){}
-		}
-		d.more[keys] = pressed
-		return func() { delete(d.more, keys) }, nil
-	}
-	if d.taken {
+	if keys == d.taken {
 		return nil, window.ErrHotkeyTaken
 	}
-	d.keys, d.pressed = keys, pressed
-	return func() { d.keys = "" }, nil
+	d.hotkeys[keys] = pressed
+	return func() { delete(d.hotkeys, keys) }, nil
 }
-func (d *desktop) Done() <-chan struct{} { return nil }
-func (d *desktop) Close() error          { return nil }
-func (d *desktop) Copy(s string) error   { d.copied = s; return d.copyErr }
+
+func (d *desktop) Copy(s string) error { d.copied = s; return d.copyErr }
 
 func (p *pane) Show(r image.Rectangle, pic *window.Picture) error {
 	p.rect, p.up = r, true
@@ -102,13 +93,12 @@ func (p *pane) Update(_ image.Point, pic *window.Picture) error {
 	}
 	return nil
 }
-func (p *pane) Hide() error                    { p.up, p.keyboard = false, false; return nil }
-func (p *pane) OnScreen() (*image.RGBA, error) { return nil, nil }
-func (p *pane) TakeKeyboard() error            { p.keyboard = true; return nil }
-func (p *pane) GiveKeyboardBack() error        { p.keyboard = false; return nil }
-func (p *pane) HideFromCapture(h bool) error   { p.hidden = h; return nil }
-func (p *pane) Sync() error                    { return nil }
-func (p *pane) Close() error                   { return nil }
+func (p *pane) Hide() error { p.up, p.keyboard = false, false; return nil }
+
+func (p *pane) TakeKeyboard() error          { p.keyboard = true; return nil }
+func (p *pane) GiveKeyboardBack() error      { p.keyboard = false; return nil }
+func (p *pane) HideFromCapture(h bool) error { p.hidden = h; return nil }
+func (p *pane) Sync() error                  { return nil }
 
 // up returns the places of the visible windows, in the order of the slots.
 func (d *desktop) up() (all []image.Rectangle) {
@@ -175,7 +165,7 @@ func (r *rig) pass(d time.Duration) { r.sync(); r.passed += d }
 func startCards(t *testing.T, change func(*Config, *desktop)) *rig {
 	t.Helper()
 	r := &rig{t: t, d: newDesktop(), e: newScript()}
-	r.c = Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}
+	r.c = Config{Language: text.Dutch, Appearance: "light", Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}
 	if change != nil {
 		change(&r.c, r.d)
 	}
@@ -293,5 +283,5 @@ func spot(t testing.TB, c engine.Card, l Look, is func(Effect) bool) image.Point
 }
 
 func does(do engine.ActionKind) func(Effect) bool {
-	return func(d Effect) bool { return d.HasAction && d.Action.Kind == do }
+	return func(d Effect) bool { return d.requests(do) }
 }

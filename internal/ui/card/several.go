@@ -128,7 +128,7 @@ func (p *painter) scrollButton(x, y float32, up, on bool, do Effect) {
 	if !on {
 		c, do = p.c.Muted, Effect{Disabled: true}
 	} else if do == p.l.Hover {
-		p.fill(x, y, 32, 24, p.hoverColour(p.c.Soft), 4)
+		p.fill(x, y, 32, 24, p.c.UnderPointer(p.c.Soft), 4)
 	}
 	h := float32(3)
 	if up {

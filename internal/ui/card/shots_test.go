@@ -16,8 +16,8 @@ func TestGuideShots(t *testing.T) {
 			if !ok {
 				t.Fatalf("no card %q", kind)
 			}
-			shottest.UpToDate(t, name, string(l), picture(layout, c, Look{Language: l}, now, 2))
-			shottest.UpToDate(t, name+"-dark", string(l), picture(layout, c, Look{Language: l, Dark: true}, now, 2))
+			shottest.UpToDate(t, name, string(l), picture(c, Look{Language: l}, now, 2))
+			shottest.UpToDate(t, name+"-dark", string(l), picture(c, Look{Language: l, Dark: true}, now, 2))
 		}
 	}
 }

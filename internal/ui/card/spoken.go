@@ -50,10 +50,9 @@ type speechState struct {
 	times     int    // number of announcements
 }
 
-// speak announces a card that has appeared, or another person on it. A card folded to
-// a strip is not announced.
+// speak announces a card that has appeared, or another person on it; a strip is not announced.
 func (cs *Cards) speak(s *slot) {
-	if s.more > 0 || s.form.fold != asCard {
+	if s.form.fold != asCard {
 		return
 	}
 	all, about := s.view.spoken(cs.c.Speech)

@@ -14,7 +14,7 @@ import (
 func (p *painter) folded(c engine.Card, height float32) color.NRGBA {
 	unfold := cardEffect(c, engine.ActionUnfold)
 	if unfold == p.l.Hover {
-		p.add(box(p.hoverColour(p.c.Background), stateEdge, 1, cardWidth-stateEdge-1, height-2))
+		p.add(box(p.c.UnderPointer(p.c.Background), stateEdge, 1, cardWidth-stateEdge-1, height-2))
 	}
 	p.area(0, 0, cardWidth, height, p.lg.T(text.CardUnfold), unfold)
 	state := p.foldedColour(c)
@@ -25,11 +25,8 @@ func (p *painter) folded(c engine.Card, height float32) color.NRGBA {
 func strip(c engine.Card, l Look) *view {
 	p := newPainter(l)
 	state := p.folded(c, stripHeight)
-	end := float32(textRight - 10)
-	p.cross(end, stripHeight/2, cardEffect(c, engine.ActionClose))
-	end -= 18
-	p.chevron(end-3, stripHeight/2)
-	end -= 14
+	end := float32(textRight - 42)
+	p.chevron(end+11, stripHeight/2)
 	if c.Outcome == engine.OutcomeFound && c.LinkOK[0] && !c.Dimmed {
 		s := p.lg.T(text.CardButtonOpenRow)
 		w := width(s, openFont) + 20
@@ -44,6 +41,7 @@ func strip(c engine.Card, l Look) *view {
 		since = time.Time{}
 	}
 	p.details(c, p.stateWord(c), x, 29, end-x, rowDetail, since)
+	p.cross(textRight-10, stripHeight/2, c)
 	return p.finish(stripHeight, state)
 }
 

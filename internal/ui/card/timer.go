@@ -1,7 +1,6 @@
 package card
 
 import (
-	"slices"
 	"time"
 
 	"wiebelt/internal/core/engine"
@@ -107,15 +106,13 @@ type fullScreen struct {
 	checkAt  time.Time // when to check again; zero: never
 }
 
-// holdsBack reports whether the cards must wait because a program fills the monitor they
-// are on or would appear on. Cards in use stay.
+// holdsBack reports whether a program fills the monitor of the cards. Cards in use stay.
 func (cs *Cards) holdsBack(snap *engine.Snapshot) bool {
 	cs.checkAt = time.Time{}
 	wait := false
 	if cs.c.UnderFullScreen && len(snap.Cards) > 0 {
 		cs.checkAt = cs.now().Add(fullScreenPoll)
-		inUse := slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.visible && s.inUse() })
-		wait = !inUse && cs.display.FullScreen(cs.monitor.Area)
+		wait = !cs.anyInUse() && cs.display.FullScreen(cs.monitor.Area)
 	}
 	if wait != cs.heldBack {
 		cs.heldBack = wait

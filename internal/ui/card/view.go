@@ -49,18 +49,17 @@ type Look struct {
 	LessMotion   bool   // no animations
 	FileWord     string // setting ui.file_word
 	Support      string // setting support.contact
-	// Fields lists the fields of a contact in order (setting card.fields); nil means all in
-	// the default order, an empty list none.
+	// Fields lists the fields of a contact in order; nil means all in the default order, an empty list none.
 	Fields  []string
 	Privacy Privacy
-	// Hover is the area under the pointer, Focus the one Enter activates, Copied the one
-	// just copied; the zero Effect means none.
+	// Hover is under the pointer, Focus is what Enter activates, Copied was just copied; zero means none.
 	Hover, Focus, Copied Effect
 	CopyFailed           bool // Copied did not reach the clipboard
 	Keyboard             bool // keys go to this card
 	Typing               bool // typed letters go into the filter
 	RowsState            RowsState
 	Rows                 int // how many rows fit; 0 means the default
+	MoreCount            int // if not 0: only counts the calls without a card
 }
 
 // RowsState is the state of the rows of several matches.
@@ -74,19 +73,18 @@ type RowsState struct {
 // to this card. Comparable; two are equal only if they concern the same person. The
 // zero value does nothing.
 type Effect struct {
-	Action    engine.Action
-	HasAction bool            // Action applies
-	Caller    phone.Number    // who was on the card
-	Contact   contact.Contact // the contact the action is about, if any
-	Copy      string          // text for the clipboard
-	Scroll    int             // rows to scroll by
-	Search    bool            // open the rows and take the keyboard focus for their filter
-	Disabled  bool            // a button that is disabled now
-	FullText  string          // a cut text: hovering shows it in full
+	Action   engine.Action   // if it is about a card
+	Caller   phone.Number    // who was on the card
+	Contact  contact.Contact // the contact the action is about, if any
+	Copy     string          // text for the clipboard
+	Scroll   int             // rows to scroll by
+	Search   bool            // open the rows and take the keyboard focus for their filter
+	Disabled bool            // a button that is disabled now
+	FullText string          // a cut text: hovering shows it in full
 }
 
-// opensFile reports whether a click opens a contact's file.
-func (d Effect) opensFile() bool { return d.HasAction && d.Action.Kind == engine.ActionOpen }
+// requests reports whether a click has the engine do that; cards are counted from one.
+func (d Effect) requests(do engine.ActionKind) bool { return d.Action.Card != 0 && d.Action.Kind == do }
 
 // isNone reports whether a click does nothing.
 func (d Effect) isNone() bool { return d == Effect{} || d.Disabled || d.FullText != "" }
@@ -170,21 +168,14 @@ func (v *view) tick(now time.Time) {
 	}
 }
 
-// areaAt returns the area at a position, nil if there is none.
-func (v *view) areaAt(x, y float32) *area {
-	for i := len(v.areas) - 1; i >= 0; i-- {
-		if a := &v.areas[i]; x >= a.x && x < a.x+a.w && y >= a.y && y < a.y+a.h {
+// areaAt returns the topmost area at a position, one without an effect if there is none.
+func (v *view) areaAt(x, y float32) area {
+	for _, a := range slices.Backward(v.areas) {
+		if x >= a.x && x < a.x+a.w && y >= a.y && y < a.y+a.h {
 			return a
 		}
 	}
-	return nil
-}
-
-func (v *view) effectAt(x, y float32) Effect {
-	if a := v.areaAt(x, y); a != nil {
-		return a.effect
-	}
-	return Effect{}
+	return area{}
 }
 
 // find returns the first area of a kind, nil if there is none.
