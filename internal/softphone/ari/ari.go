@@ -70,16 +70,10 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 }
 
 func (p *phone) statusError(status int) error {
-	switch status {
-	case http.StatusUnauthorized:
-		return &link.Refusal{Why: "Asterisk does not accept the user name and password of ARI (401)", Cause: link.CauseDenied}
-	case http.StatusForbidden:
-		return &link.Refusal{Why: "Asterisk does not let this user of ARI in from this computer (403)", Cause: link.CauseRights}
-	}
-	return p.Server.StatusError(status)
+	return p.Server.AccessError(status, "Asterisk does not accept the user name and password of ARI",
+		"Asterisk does not let this user of ARI in from this computer")
 }
 
-// session is one connection.
 type session struct {
 	*phone
 	r *link.Reporter
@@ -87,7 +81,6 @@ type session struct {
 	get func(ctx context.Context, path string, into any) (status int, err error)
 }
 
-// snapshot reports the current calls, and ends all others.
 func (s *session) snapshot(ctx context.Context) error {
 	all, err := s.channels(ctx)
 	if err == nil {
@@ -96,7 +89,6 @@ func (s *session) snapshot(ctx context.Context) error {
 	return err
 }
 
-// channels requests the current channels.
 func (s *session) channels(ctx context.Context) (all []json.RawMessage, err error) {
 	status, err := s.get(ctx, "channels", &all)
 	if err == nil && status != http.StatusOK {

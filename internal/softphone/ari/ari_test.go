@@ -50,10 +50,12 @@ func TestStories(t *testing.T) {
 		{"the end tells why", nil, []string{
 			ring.event("ChannelStateChange"), cause(ring, 26), ring.event("ChannelStateChange"), cause(ring, 21),
 			ring.event("ChannelStateChange"), cause(ring, 19), ring.event("ChannelStateChange"), cause(ring, 16),
+			ring.event("ChannelStateChange"), cause(ring, 17),
 			ring.event("ChannelStateChange"), ring.as(up).event("ChannelStateChange"), cause(ring, 17),
 		}, []string{
 			rings, strings.Replace(rings, "ringing", "ended elsewhere", 1), rings, strings.Replace(rings, "ringing", "ended rejected", 1),
 			rings, strings.Replace(rings, "ringing", "ended missed", 1), rings, strings.Replace(rings, "ringing", "ended", 1),
+			rings, strings.Replace(rings, "ringing", "ended rejected", 1),
 			rings, strings.Replace(rings, "ringing", "answered", 1), strings.Replace(rings, "ringing", "ended completed", 1),
 		}},
 		{"our own call", map[string]string{"1736065800.20 CONNECTEDLINE(num-pres)": "prohib_not_screened"}, []string{

@@ -169,7 +169,6 @@ func (s *session) noteWithheld(c channel) {
 	}
 }
 
-// linked reports whether two channels belong to one call.
 func (s *session) linked(ctx context.Context, a, b string) bool {
 	id, _ := s.variable(ctx, a, "CHANNEL(linkedid)")
 	other, _ := s.variable(ctx, b, "CHANNEL(linkedid)")

@@ -56,7 +56,6 @@ func (g *inbound) Session(ctx context.Context, r *link.Reporter) error {
 // may be and still count: it may contain what the answer does not.
 const overlap = time.Second
 
-// inboundSession is a session of an inbound connection.
 type inboundSession struct {
 	*session
 	*socketTransport
@@ -124,7 +123,6 @@ func (s *inboundSession) handle(ctx context.Context, b []byte, began time.Time) 
 	}
 }
 
-// noteEvents notes that events arrive.
 func (s *inboundSession) noteEvents() {
 	s.doubt, s.noEvents = false, false
 	s.r.SetBackendFault(link.NoCause, time.Time{})

@@ -40,7 +40,6 @@ type phone struct {
 	endedCalls exchangelink.RecentIDs
 }
 
-// known is what is remembered about half of a call.
 type known struct{ user, tracking string }
 
 // New returns a phone for link.Run. The address may end in the enterprise
@@ -64,7 +63,6 @@ func New(a exchangelink.Account) (link.Phone, error) {
 // before the paths, and whose calls to follow.
 var addressPattern = lazyregexp.New(`(?s)^(.*?)(/(?:enterprise|serviceprovider)/[^/]+(?:/group/[^/]+)?)?(?:/com\.broadsoft\..*)?/?$`)
 
-// session is one channel.
 type session struct {
 	*phone
 	r             *link.Reporter
@@ -240,14 +238,10 @@ func (s *session) goneError(status int) error {
 
 func (s *session) statusError(status int) error {
 	switch status {
-	case http.StatusUnauthorized:
-		return &link.Refusal{Why: "BroadWorks does not accept the user and password (401)", Cause: link.CauseDenied}
-	case http.StatusForbidden:
-		return &link.Refusal{Why: "BroadWorks does not let this user follow the calls (403)", Cause: link.CauseRights}
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented:
 		return s.Server.Failure(fmt.Sprintf("it does not offer version 2.0 of Xsi-Events there (%d)", status), link.CauseVersion)
 	}
-	return s.Server.StatusError(status)
+	return s.Server.AccessError(status, "BroadWorks does not accept the user and password", "BroadWorks does not let this user follow the calls")
 }
 
 // subscribe requests the calls of the user, or of the group if there are many. A user who

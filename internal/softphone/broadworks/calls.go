@@ -121,7 +121,6 @@ func (s *session) readUsers(ctx context.Context) (group string, err error) {
 	return group, nil
 }
 
-// addUser remembers a user.
 func (s *session) addUser(p person) {
 	id := strings.ToLower(string(p.User))
 	if _, known := s.people[id]; id != "" && len(id)+len(p.Extension) <= maxID && (known || len(s.people) < maxPeople) {
@@ -269,7 +268,6 @@ func (s *session) message(ctx context.Context, b []byte) error {
 	return nil
 }
 
-// terminated handles the end of a channel.
 func (s *session) terminated(d document) error {
 	switch {
 	case d.Channel != "" && string(d.Channel) != s.channel:
@@ -312,7 +310,6 @@ func (s *session) leg(id string, h half) string {
 	return strings.ToLower(id) + "/" + string(h.ID)
 }
 
-// legsOf iterates over the legs of a user's calls.
 func (s *session) legsOf(id string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for leg, k := range s.halves {

@@ -78,7 +78,6 @@ type half struct {
 	Recall party `xml:"recallFromParty"`
 }
 
-// party is a party to a call.
 type party struct {
 	Name    text      `xml:"name"`
 	Address address   `xml:"address"`
@@ -91,7 +90,6 @@ type address struct {
 	Country text `xml:"countryCode,attr"`
 }
 
-// person is a user of the exchange.
 type person struct {
 	User      text `xml:"userId"`
 	Extension text `xml:"extension"`
@@ -121,7 +119,6 @@ func (d document) kind() string {
 // owner returns the user whose calls an event is about.
 func (d document) owner() string { return string(cmp.Or(d.Target, d.User)) }
 
-// calls returns all calls in an event.
 func (d document) calls() []half { return append(d.Data.Call, d.Data.Calls...) }
 
 // normaliseWord returns a word without spelling differences.
@@ -192,7 +189,6 @@ func (h half) state(kind string) (s call.State, ok bool) {
 	return call.Ringing, true
 }
 
-// reason returns why a half of a call ended.
 func (h half) reason(d call.Direction) call.Reason {
 	cause, q850 := "", call.ReasonUnknown
 	if h.Cause != nil {

@@ -17,7 +17,6 @@ import (
 	"wiebelt/internal/testutil/linktest"
 )
 
-// me is the account's user.
 var me = linktest.Known.User
 
 // exchange is a BroadWorks that can be stopped and started.
@@ -153,7 +152,6 @@ func event1(kind, said string) string {
 	return simulate.BroadWorksEvent("e1", "s1", me, kind, 7, said)
 }
 
-// hostile returns documents that no BroadWorks sends: a table, and mutations of real ones.
 func hostile(n int) []string {
 	wrap := func(said string) string { return event1("CallReceivedEvent", said) }
 	long := strings.Repeat("9", 50_000)

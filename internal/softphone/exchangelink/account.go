@@ -53,11 +53,17 @@ type Phone struct {
 // Traits implements link.Phone.
 func (p *Phone) Traits() link.Traits { return p.traits }
 
-// Open prepares the connection to an account's exchange. The error is
-// for the administrator.
+// Open prepares the connection. The error is for the administrator.
 func (a Account) Open(kind string) (*Phone, error) {
-	server, err := a.open()
-	if err == nil && a.HasExtension != nil && !registry.Of(kind).AllExtensions {
+	server, err := New(a.Address, a.Net)
+	switch {
+	case a.HasExtension == nil && !ValidExtension(a.Extension):
+		err = errors.New("an extension is needed: without one the calls of the whole exchange would be reported")
+	case a.User == "" || strings.ContainsFunc(a.User, func(r rune) bool { return r == ':' || r < ' ' || r == 0x7f }):
+		err = errors.New("a user name is needed, without a colon")
+	case a.Secret == nil:
+		err = errors.New("a secret is needed")
+	case err == nil && a.HasExtension != nil && !registry.Of(kind).AllExtensions:
 		err = errors.New("a link tells of one extension")
 	}
 	if err != nil {
@@ -89,18 +95,6 @@ func (a Account) Follows(extension string) (named string, ok bool) {
 		return extension, ValidExtension(extension) && a.HasExtension(extension)
 	}
 	return "", extension == a.Extension
-}
-
-func (a Account) open() (*Server, error) {
-	switch {
-	case a.HasExtension == nil && !ValidExtension(a.Extension):
-		return nil, errors.New("an extension is needed: without one the calls of the whole exchange would be reported")
-	case a.User == "" || strings.ContainsFunc(a.User, func(r rune) bool { return r == ':' || r < ' ' || r == 0x7f }):
-		return nil, errors.New("a user name is needed, without a colon")
-	case a.Secret == nil:
-		return nil, errors.New("a secret is needed")
-	}
-	return New(a.Address, a.Net)
 }
 
 // Password returns the secret. If there is none, what describes it in

@@ -43,7 +43,6 @@ type Options struct {
 	Renewal   time.Duration  // least time between two renewals of a token; 0: 20 s
 }
 
-// fill sets the defaults.
 func (o *Options) fill() {
 	o.PingEvery = cmp.Or(o.PingEvery, 15*time.Second)
 	o.Silence = cmp.Or(o.Silence, 40*time.Second)
@@ -102,22 +101,14 @@ func parse(address string) (*url.URL, error) {
 	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
 		return nil, errors.New("the address is not one such as https://exchange.example")
 	}
-	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
-	switch u.Scheme {
-	case "wss":
-		u.Scheme = "https"
-	case "ws":
-		u.Scheme = "http"
-	}
+	u.Scheme, u.Host = strings.Replace(strings.ToLower(u.Scheme), "ws", "http", 1), strings.ToLower(u.Host)
 	switch {
-	case u.Scheme == "https":
-	case u.Scheme == "http" && net.ParseIP(u.Hostname()).IsLoopback():
+	case u.Scheme == "https", u.Scheme == "http" && net.ParseIP(u.Hostname()).IsLoopback():
+		return u, nil
 	case u.Scheme == "http":
 		return nil, errors.New("http is for an exchange on this computer only; use https")
-	default:
-		return nil, errors.New("the address needs https")
 	}
-	return u, nil
+	return nil, errors.New("the address needs https")
 }
 
 // Host returns the server's host in lower case, with its port if one was given.
@@ -174,7 +165,6 @@ func (s *Server) do(ctx context.Context, method, path string, h http.Header, bod
 	return status, err
 }
 
-// maxFailure limits how much of an unsuccessful answer is read.
 const maxFailure = 4 << 10
 
 // Ask sends a request and returns the answer, or just the beginning
@@ -202,7 +192,6 @@ func (s *Server) Ask(ctx context.Context, method, path string, h http.Header, bo
 	return b, resp.StatusCode, nil
 }
 
-// send sends a request and rejects redirects.
 func (s *Server) send(ctx context.Context, c *http.Client, method, path string, h http.Header, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, s.base.String()+path, bytes.NewReader(body))
 	if err != nil {
@@ -236,6 +225,17 @@ func (s *Server) StatusError(code int) error {
 	return s.Failure(fmt.Sprintf("it answers with status %d", code), cause)
 }
 
+// AccessError returns the error for a status; denied and rights are why nobody is let in.
+func (s *Server) AccessError(status int, denied, rights string) error {
+	switch status {
+	case http.StatusUnauthorized:
+		return &link.Refusal{Why: denied + " (401)", Cause: link.CauseDenied}
+	case http.StatusForbidden:
+		return &link.Refusal{Why: rights + " (403)", Cause: link.CauseRights}
+	}
+	return s.StatusError(status)
+}
+
 // Basic returns the header for a user name and password.
 func Basic(user, password string) http.Header {
 	return http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))}}
@@ -266,7 +266,6 @@ func ValidExtension(s string) bool {
 	return s != "" && len(s) <= 64 && strings.Trim(s, extensionChars) == "" && s != "." && s != ".."
 }
 
-// This package's errors.
 var (
 	errPlainHTTP  = &link.Failure{Why: "plain http left this computer", Cause: link.CauseUnexpected}
 	errRedirect   = &link.Failure{Why: "it answers with a redirect, which is not followed", Cause: link.CauseUnexpected}
@@ -288,7 +287,6 @@ func (s *Server) connError(ctx context.Context, err error) error {
 // Unreadable reports whether err means that an answer arrived but could not be read.
 func Unreadable(err error) bool { return errors.Is(err, errUnreadable) }
 
-// causeTexts describe the causes of other errors.
 var causeTexts = map[link.Cause]string{
 	link.CauseNotResolved:   "its name cannot be resolved",
 	link.CauseCertAuthority: "its certificate is not from an authority that this computer knows",

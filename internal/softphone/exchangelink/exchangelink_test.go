@@ -29,7 +29,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// serve returns a client of a TLS server.
 func serve(t *testing.T, h http.HandlerFunc, change func(*httptest.Server, *Options)) *Server {
 	t.Helper()
 	srv := httptest.NewUnstartedServer(h)
@@ -241,7 +240,6 @@ func TestPlainHTTP(t *testing.T) {
 	}
 }
 
-// talk upgrades a connection and runs f on the server's side.
 func talk(t *testing.T, o Options, f func(*websocket.Conn)) (*Server, *sync.WaitGroup) {
 	var done sync.WaitGroup
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {

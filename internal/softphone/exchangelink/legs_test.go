@@ -214,14 +214,6 @@ func TestNameIsNumber(t *testing.T) {
 	}
 }
 
-func TestHangup(t *testing.T) {
-	for cause, want := range map[int]call.Reason{0: call.ReasonUnknown, 16: call.ReasonUnknown, 17: call.Rejected, 19: call.Missed, 21: call.Rejected, 26: call.AnsweredElsewhere, -1: call.ReasonUnknown, 127: call.ReasonUnknown} {
-		if got := HangupReason(cause); got != want {
-			t.Errorf("%d: %v", cause, got)
-		}
-	}
-}
-
 // TestGaps: a steady stream of gaps postpones no poll; polls that
 // find nothing new become rarer, up to a limit, until one does.
 func TestGaps(t *testing.T) {

@@ -45,7 +45,6 @@ func (s *Server) connect(ctx context.Context, network, address string) (net.Conn
 	return nil, errProxyGone // unknown kind of proxy
 }
 
-// reach connects to the proxy itself.
 func (s *Server) reach(ctx context.Context, network string, u *url.URL) (net.Conn, error) {
 	port := u.Port()
 	if port == "" {

@@ -146,7 +146,6 @@ func (k *Socket) LastFrame() time.Time {
 // Server returns the other end.
 func (k *Socket) Server() *Server { return k.server }
 
-// noteFrame notes that a frame has arrived.
 func (k *Socket) noteFrame() error {
 	k.mu.Lock()
 	close(k.news)

@@ -59,15 +59,9 @@ type entry struct {
 
 func (e entry) id() string { return string(bytes.Trim(e.ID, `"`)) }
 
-// statusError returns the error for a status.
 func (p portal) statusError(status int) error {
-	switch status {
-	case http.StatusUnauthorized:
-		return &link.Refusal{Why: "the provider does not accept the e-mail address and token (401)", Cause: link.CauseDenied}
-	case http.StatusForbidden:
-		return &link.Refusal{Why: "the provider does not let this user register call notifications (403)", Cause: link.CauseRights}
-	}
-	return p.StatusError(status)
+	return p.AccessError(status, "the provider does not accept the e-mail address and token",
+		"the provider does not let this user register call notifications")
 }
 
 // Register registers a target, and returns the resulting registration.
@@ -143,7 +137,6 @@ type phone struct {
 	host  string
 }
 
-// checkEvery is how often the registration is checked.
 const checkEvery = 5 * time.Minute
 
 // New returns a phone for link.Run: it is connected as long as the provider sends

@@ -17,7 +17,6 @@ func TestMain(m *testing.M) { linktest.Main(m) }
 
 var direct exchangelink.Options
 
-// kept has a registration, and the secret in the relay's address.
 type kept struct {
 	Registration
 	secret string
