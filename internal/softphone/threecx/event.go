@@ -73,7 +73,6 @@ func (s *session) entity(path string) (extension string, id int64, ok bool) {
 	return extension, int64(n), ours && err == nil
 }
 
-// fetchParticipant requests the state of a participant.
 func (s *session) fetchParticipant(ctx context.Context, extension string, id int64) error {
 	var p participant
 	status, err := s.get(ctx, path(extension)+"/participants/"+strconv.FormatInt(id, 10), &p)
@@ -95,12 +94,10 @@ func (s *session) fetchParticipant(ctx context.Context, extension string, id int
 	return nil
 }
 
-// belongsTo reports whether a participant is the extension's.
 func (p participant) belongsTo(extension string) bool {
 	return p.ID != nil && (p.Extension == extension || p.Extension == "")
 }
 
-// reportParticipant reports the state of a participant.
 func (s *session) reportParticipant(extension string, p participant) {
 	leg := s.leg(extension, *p.ID)
 	known, isKnown := s.Legs.Known(s.r, leg)

@@ -105,7 +105,6 @@ func TestExchange(t *testing.T) {
 	}.Run(t)
 }
 
-// part is a participant in the API's format.
 type part struct {
 	status, number, name, did, referred, behalf string
 	call                                        int

@@ -35,7 +35,6 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	return &phone{Phone: p, minPollInterval: time.Second, calls: map[string]int64{}}, nil
 }
 
-// session is one connection.
 type session struct {
 	*phone
 	r           *link.Reporter

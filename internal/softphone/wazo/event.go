@@ -16,7 +16,6 @@ type message struct {
 	Data json.RawMessage `json:"data"`
 }
 
-// event is the content of an event about a call; the envelope has more.
 type event struct {
 	Name string   `json:"name"`
 	Call wazoCall `json:"data"`
@@ -94,7 +93,6 @@ func (s *session) isMine(c wazoCall) bool {
 	return s.lines == nil || c.Line == nil || s.lines[*c.Line]
 }
 
-// reportCall reports the state of one of our calls.
 func (s *session) reportCall(c wazoCall) {
 	known, isKnown := s.Legs.Known(s.r, c.ID)
 	e := call.Event{Direction: direction(c), Name: c.PeerName, Line: s.Account.Extension}

@@ -134,7 +134,6 @@ func TestExchange(t *testing.T) {
 	}.Run(t)
 }
 
-// told is a call in the format of CallSchema.
 type told struct {
 	id, conversation, status, direction, peer, peerName, dialed, user string
 	caller                                                            bool
@@ -174,7 +173,6 @@ func TestMain(m *testing.M) { linktest.Main(m) }
 // listen runs a link until the test ends.
 var listen = linktest.Listen[*phone](New)
 
-// hostile returns messages that no Wazo sends: a table, and mutations of real ones.
 func hostile(n int) []string {
 	wrap := func(s string) string { return `{"op":"event","code":0,"data":` + s + `}` }
 	out := []string{

@@ -46,10 +46,8 @@ func New(a exchangelink.Account) (link.Phone, error) {
 		events: []source{{p.Server, "/api/websocketd/"}, {old, "/"}}}, nil
 }
 
-// Events about calls.
 var eventNames = [...]string{"call_created", "call_updated", "call_answered", "call_ended"}
 
-// session is one connection.
 type session struct {
 	*phone
 	r               *link.Reporter
@@ -77,7 +75,6 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	return s.run(ctx)
 }
 
-// dial opens the socket wherever it exists.
 func (s *session) dial(ctx context.Context) (err error) {
 	status := http.StatusNotFound
 	for i := 0; i < len(s.events) && status == http.StatusNotFound; i++ {
@@ -137,25 +134,19 @@ func (s *session) send(op, key, value string) error {
 
 // handleClose handles the code with which the server closed the connection.
 func (s *session) handleClose(err error) error {
-	var c *exchangelink.CloseError
-	if !errors.As(err, &c) {
+	c, ok := errors.AsType[*exchangelink.CloseError](err)
+	if !ok || c.Code < 4001 || c.Code > 4003 {
 		return err
 	}
-	switch c.Code {
-	case 4001, 4003: // no token, or expired
-		s.token.Token = exchangelink.Token{}
-	case 4002:
-		s.token.Token = exchangelink.Token{}
-		if s.token.Fresh && !s.ready {
-			return &link.Refusal{Why: "Wazo does not let this user listen to events (4002)", Cause: link.CauseRights}
-		}
+	s.token.Token = exchangelink.Token{} // there was none, it is refused, or it has expired
+	if c.Code == 4002 && s.token.Fresh && !s.ready {
+		return &link.Refusal{Why: "Wazo does not let this user listen to events (4002)", Cause: link.CauseRights}
 	}
 	return err
 }
 
 func (s *session) header() http.Header { return http.Header{"X-Auth-Token": {s.token.ID}} }
 
-// snapshot reports the current calls, and ends all others.
 func (s *session) snapshot(ctx context.Context) error {
 	var answer struct {
 		Items []json.RawMessage `json:"items"`
@@ -207,7 +198,6 @@ func (s *session) ownLines(ctx context.Context) error {
 	return nil
 }
 
-// askLife is the requested lifetime of a token.
 const askLife = 2 * time.Hour
 
 // login requests a token with user name and password. It may run concurrently with

@@ -65,7 +65,6 @@ func words(all ...string) func(string) bool {
 	return func(s string) bool { return slices.Contains(all, exchangelink.NormaliseWord(s)) }
 }
 
-// isNumber reports whether a name is a number.
 func isNumber(s string) bool {
 	return len(s) >= 3 && strings.Trim(s, "+0123456789 ()-.") == "" && strings.ContainsAny(s, "0123456789")
 }
@@ -129,7 +128,6 @@ func (s *session) message(b []byte) (back bool) {
 	return m.First("messageType") == test
 }
 
-// changed processes an event about a channel.
 func (s *session) changed(about, told webhook.Document) {
 	version, err := strconv.ParseInt(about.First("version"), 10, 64)
 	if s.hasVersion && version != s.version+1 {
@@ -154,7 +152,6 @@ func (s *session) changed(about, told webhook.Document) {
 	}
 }
 
-// put replaces what was known about a channel.
 func (s *session) put(c *channel) {
 	t := s.infoOf(c.call)
 	if old := s.channels[c.id]; old != nil {
@@ -200,7 +197,6 @@ func otherParty(c *channel, all []*channel) (is *channel) {
 	return is
 }
 
-// number returns the other party's number and name.
 func (t *callInfo) number(c, other *channel) (number, name string) {
 	if other == nil {
 		other = &channel{}
@@ -238,7 +234,6 @@ func (s *session) report(id string) {
 	}
 }
 
-// reportChannel reports the state of one of our channels.
 func (s *session) reportChannel(c *channel, all []*channel) {
 	is, t := otherParty(c, all), s.infoOf(c.call)
 	known, isKnown := s.Legs.Known(s.r, c.id)
@@ -298,7 +293,6 @@ func (s *session) handleCallEvent(kind, id string, d webhook.Document) {
 	s.report(id)
 }
 
-// endChannel ends a channel.
 func (s *session) endChannel(c *channel) {
 	if c.waits { // report that it rang
 		s.reportChannel(c, s.channelsOf(c.call))

@@ -32,7 +32,6 @@ func (x *exchange) link() *linktest.Watch { return listen(x.t, linktest.Account(
 // listen runs a link until the test ends.
 var listen = linktest.Listen[*phone](New)
 
-// told is a channel as the exchange describes it.
 type told struct{ call, id, state, name, role, phone string }
 
 func (c told) json() json.RawMessage {

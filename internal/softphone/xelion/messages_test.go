@@ -108,7 +108,6 @@ func TestOrders(t *testing.T) {
 	})
 }
 
-// hostile returns messages that no Xelion sends: a table, and mutations of real ones.
 func hostile(t testing.TB, n int) []string {
 	wrap := func(s string) string { return `{"notificationType":"activeChannelEvent","notification":` + s + `}` }
 	c := func(s string) string { return wrap(`{"updateType":"insert","version":1,"activeChannel":` + s + `}`) }

@@ -23,17 +23,18 @@ func header(t exchangelink.Token) http.Header {
 
 func (p *phone) header() http.Header { return header(p.token.Token) }
 
-// The server's codes for a failed login.
-const (
-	codeTaken           = "10005" // the user is already in the user space
-	codeDisabled        = "10006"
-	codePasswordExpired = "10007" // the password
-	codeVersion         = "10008"
-	codeFault           = "10009" // the server's own
-	codeFactor          = "10012" // a second factor is required
-	codeFactor2         = "10013"
-	codeNothing         = "10100" // no such resource
-)
+const codeTaken = "10005" // the user is already in the user space
+
+// loginCodes has what the server's other codes for a failed login mean.
+var loginCodes = map[string]link.Refusal{
+	"10006": {Why: "has disabled the user", Cause: link.CauseDenied},
+	"10007": {Why: "says that the password has expired", Cause: link.CauseDenied},
+	"10008": {Why: "has another version of its API", Cause: link.CauseVersion},
+	"10009": {Why: "cannot log anybody in at the moment", Cause: link.CauseUnavailable},
+	"10012": {Why: "asks this user for a second factor", Cause: link.CauseRights},
+	"10013": {Why: "asks this user for a second factor", Cause: link.CauseRights},
+	"10100": {Why: "has another version of its API", Cause: link.CauseVersion}, // no such resource
+}
 
 // login opens a session with user name and password. An old one ends.
 func (p *phone) login(ctx context.Context, old exchangelink.Token) (exchangelink.Token, error) {
@@ -67,28 +68,18 @@ func (p *phone) login(ctx context.Context, old exchangelink.Token) (exchangelink
 	return exchangelink.Token{}, &link.Refusal{Why: "Xelion has this user logged in elsewhere", Cause: link.CauseReplaced}
 }
 
-// loginError returns the error for why there is no session.
 func (p *phone) loginError(status int, code string) error {
-	refused := func(cause link.Cause, why string) error {
-		return &link.Refusal{Why: fmt.Sprintf("Xelion %s (%d)", why, status), Cause: cause}
-	}
+	r, known := loginCodes[code]
 	switch {
-	case code == codeVersion, code == codeNothing:
-		return refused(link.CauseVersion, "has another version of its API")
-	case code == codeDisabled:
-		return refused(link.CauseDenied, "has disabled the user")
-	case code == codePasswordExpired:
-		return refused(link.CauseDenied, "says that the password has expired")
-	case code == codeFault:
-		return refused(link.CauseUnavailable, "cannot log anybody in at the moment")
-	case code == codeFactor, code == codeFactor2:
-		return refused(link.CauseRights, "asks this user for a second factor")
+	case known:
 	case status == http.StatusForbidden:
-		return refused(link.CauseRights, "does not let this user use its API")
+		r = link.Refusal{Why: "does not let this user use its API", Cause: link.CauseRights}
 	case status == http.StatusBadRequest, status == http.StatusUnauthorized:
-		return refused(link.CauseDenied, "does not accept the user name and password")
+		r = link.Refusal{Why: "does not accept the user name and password", Cause: link.CauseDenied}
+	default:
+		return p.Server.StatusError(status)
 	}
-	return p.Server.StatusError(status)
+	return &link.Refusal{Why: fmt.Sprintf("Xelion %s (%d)", r.Why, status), Cause: r.Cause}
 }
 
 func (p *phone) parseToken(answer webhook.Document) (exchangelink.Token, error) {

@@ -63,7 +63,6 @@ var (
 	adminEvents = []string{"newCallEvent", "callConnectedEvent", "channelHungUpEvent", "callHungUpEvent"}
 )
 
-// session is one connection.
 type session struct {
 	*phone
 	r           *link.Reporter
@@ -244,7 +243,6 @@ func (p *phone) loginAgain(ctx context.Context, old exchangelink.Token) (exchang
 	return p.login(ctx, old)
 }
 
-// list requests the objects of a list.
 func (s *session) list(ctx context.Context, path string, each func(webhook.Document)) (int, error) {
 	var answer webhook.Document
 	status, err := s.token.Ask(ctx, s.loginAgain, func() (int, error) { return s.Server.Get(ctx, path, s.header(), &answer) })

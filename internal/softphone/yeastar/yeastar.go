@@ -47,7 +47,6 @@ func New(a exchangelink.Account) (link.Phone, error) {
 // topics are the events about calls: changed, ended, transferred.
 const topics = `{"topic_list":[30011,30012,30013]}`
 
-// session is one connection.
 type session struct {
 	*phone
 	r     *link.Reporter
