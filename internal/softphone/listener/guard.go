@@ -6,11 +6,11 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// Paths served.
 const (
 	pathEvents = "/v1/events"
 	pathCall   = "/v1/call"
@@ -117,25 +117,16 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(tok)
 }
 
-// socketTokenOK reports whether r carries the socket token in its Authorization header or
-// as a subprotocol. If both are present, both must be correct.
+// socketTokenOK: the socket token is in the header, as a subprotocol or both, and always right.
 func (l *Listener) socketTokenOK(r *http.Request, protocols []string) bool {
-	ok := false
+	var shown []string
 	if len(r.Header["Authorization"]) > 0 {
-		if !l.socketToken.matches(bearer(r)) {
-			return false
-		}
-		ok = true
+		shown = append(shown, bearer(r))
 	}
 	for _, p := range protocols {
-		tok, is := strings.CutPrefix(p, tokenProtocol)
-		if !is {
-			continue
+		if tok, is := strings.CutPrefix(p, tokenProtocol); is {
+			shown = append(shown, tok)
 		}
-		if !l.socketToken.matches(tok) {
-			return false
-		}
-		ok = true
 	}
-	return ok
+	return len(shown) > 0 && !slices.ContainsFunc(shown, func(tok string) bool { return !l.socketToken.matches(tok) })
 }

@@ -39,7 +39,6 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// call handles one report over HTTP.
 func (l *Listener) call(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodPost {
 		w.Header().Set("Allow", "GET, POST")
@@ -83,7 +82,6 @@ func (l *Listener) httpSource(r *http.Request) (call.Source, *rate.Limiter, bool
 	return registry.Of(call.KindHTTP).CallSource("bearer"), l.rates.bearer, l.socketToken.matches(bearer(r))
 }
 
-// readForm reads the fields from the address and a posted form.
 func readForm(w http.ResponseWriter, r *http.Request) (fields, code) {
 	f := fields{}
 	if c := f.add(r.URL.RawQuery); c != none || r.Method != http.MethodPost {
@@ -132,7 +130,6 @@ func isPage(r *http.Request) bool {
 	return strings.HasPrefix(r.Header.Get("Accept"), "text/html")
 }
 
-// pageText is the page; it takes the language and the sentence.
 const pageText = `<!doctype html>
 <html lang="%s"><meta charset="utf-8"><title>Wiebelt</title>
 <style>body{font:18px/1.5 sans-serif;margin:20vh auto;max-width:28em;padding:0 1em;color:#222;background:#fff}</style>

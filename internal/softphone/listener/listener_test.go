@@ -108,7 +108,6 @@ func (d *desk) raw(request string) (int, http.Header, string) {
 	return resp.StatusCode, resp.Header, string(body)
 }
 
-// upgrade returns a WebSocket handshake with the given Host and additional lines.
 func upgrade(host string, lines ...string) string {
 	return "GET /v1/events HTTP/1.1\r\nHost: " + host + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" + join(lines) + "\r\n"
@@ -392,7 +391,6 @@ func TestEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// socket connects with just the subprotocols.
 func (d *desk) socket(t testing.TB) *websocket.Conn {
 	t.Helper()
 	dialer := websocket.Dialer{Subprotocols: []string{Subprotocol, "token." + socketTok}}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -204,16 +202,6 @@ func agrees(t *testing.T, b []byte) {
 	}
 }
 
-func BenchmarkEvent(b *testing.B) {
-	m := []byte(`{"event":"call","id":"7f3a","state":"ringing","direction":"incoming","number":"+31612345678","name":"J. de Vries","line":"020 123 45 67"}`)
-	l := &Listener{cfg: Config{Now: time.Now, Receive: func(call.Event) error { return nil }}}
-	source := call.Source{Kind: call.KindWebSocket, Conn: "1", ReportLevel: call.AllStates}
-	b.ReportAllocs()
-	for b.Loop() {
-		l.handleMessage(m, source)
-	}
-}
-
 // BenchmarkRoundTrip measures the whole path from the
 // phone's write to its acknowledgement, over loopback.
 func BenchmarkRoundTrip(b *testing.B) {
@@ -227,19 +215,5 @@ func BenchmarkRoundTrip(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		must.Do(b, p.Ring(ctx, simulate.Call{ID: "7f3a", Number: "+31612345678", Name: "J. de Vries"}))
-	}
-}
-
-func BenchmarkHTTP(b *testing.B) {
-	d := newDesk(b, func(c *Config, _ *timing) { c.Receive = func(call.Event) error { return nil } })
-	r := httptest.NewRequest(http.MethodGet, "/v1/call/"+pathTok+"?number=%2B31612345678&name=J.%20de%20Vries", nil)
-	r.Host = d.host()
-	b.ReportAllocs()
-	for b.Loop() {
-		d.rates.path = newRate()
-		w := httptest.NewRecorder()
-		if d.ServeHTTP(w, r); w.Code != 204 {
-			b.Fatal(w.Code)
-		}
 	}
 }

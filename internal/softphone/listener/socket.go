@@ -181,7 +181,6 @@ func (s *socket) write(b []byte) error {
 	return s.conn.WriteMessage(websocket.TextMessage, b)
 }
 
-// sendClose closes with a WebSocket status code and returns err.
 func (s *socket) sendClose(status int, err error) error {
 	// Best effort: the connection is closed in any case.
 	_ = s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(status, ""), time.Now().Add(s.l.time.write))
