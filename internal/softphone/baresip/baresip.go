@@ -170,7 +170,6 @@ func notAnswered(d call.Direction, param string) call.Reason {
 	return call.ReasonUnknown
 }
 
-// event converts f into an event of its call.
 func event(f frame) call.Event {
 	e := call.Event{
 		ID: link.CallID(f.ID), State: call.Ringing, Direction: call.DirectionUnknown,
@@ -240,7 +239,6 @@ func (f *frameReader) length() (int, error) {
 	}
 }
 
-// unexpectedEOF turns the end of input within a frame into io.ErrUnexpectedEOF.
 func unexpectedEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

@@ -11,7 +11,6 @@ import (
 	"wiebelt/internal/testutil/phonetest"
 )
 
-// connect links to a real phone.
 func connect(t *testing.T, address string) *linktest.Watch {
 	t.Helper()
 	return linktest.Run(t, must.Get(baresip.New(address))(t))

@@ -241,7 +241,8 @@ func (s *session) statusError(status int) error {
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented:
 		return s.Server.Failure(fmt.Sprintf("it does not offer version 2.0 of Xsi-Events there (%d)", status), link.CauseVersion)
 	}
-	return s.Server.AccessError(status, "BroadWorks does not accept the user and password", "BroadWorks does not let this user follow the calls")
+	return s.Server.AccessError(status, "BroadWorks does not accept the user and password",
+		"BroadWorks does not let this user follow the calls")
 }
 
 // subscribe requests the calls of the user, or of the group if there are many. A user who

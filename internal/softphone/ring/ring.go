@@ -183,7 +183,6 @@ func flags(args []string, said map[string]string, asked map[string]bool) (rest [
 	return args, nil
 }
 
-// event builds the call's report.
 func (r *Request) event(said map[string]string) error {
 	state, ok := call.ParseState(said["state"])
 	if !ok {
@@ -198,7 +197,6 @@ func (r *Request) event(said map[string]string) error {
 	return nil
 }
 
-// twinkle reads the call from Twinkle's own variables.
 func (r *Request) twinkle(env func(string) string) error {
 	e, ok, err := twinkle.Read(env)
 	if err != nil {

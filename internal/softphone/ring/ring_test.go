@@ -141,25 +141,23 @@ func TestLone(t *testing.T) {
 	for _, c := range []struct {
 		args              []string
 		argument, profile string
-		good              bool
 	}{
-		{[]string{"--", "wiebelt:call"}, "wiebelt:call", "", true},
-		{[]string{"--", "--profile"}, "--profile", "", true},
-		{[]string{"--profile", "/p", "--", "wiebelt:call"}, "wiebelt:call", "/p", true},
-		{nil, "", "", false},
-		{[]string{"wiebelt:call"}, "", "", false},
-		{[]string{"x", "wiebelt:call"}, "", "", false},
-		{[]string{"--", "wiebelt:call", "x"}, "", "", false},
-		{[]string{"--", "wiebelt:call", "--profile", "/p"}, "", "", false},
-		{[]string{"--profile", "/p", "wiebelt:call", "--"}, "", "", false},
-		{[]string{"--language", "/p", "--", "wiebelt:call"}, "", "", false},
-		{[]string{"--profile", "p", "--", "wiebelt:call"}, "", "", false},
-		{[]string{"--profile", "//host/p", "--", "wiebelt:call"}, "", "", false},
-		{[]string{"--profile", `\\host\p`, "--", "wiebelt:call"}, "", "", false},
+		{[]string{"--", "wiebelt:call"}, "wiebelt:call", ""},
+		{[]string{"--", "--profile"}, "--profile", ""},
+		{[]string{"--profile", "/p", "--", "wiebelt:call"}, "wiebelt:call", "/p"},
 	} {
-		argument, profile, err := SingleArgument(c.args)
-		if argument != c.argument || profile != c.profile || errors.Is(err, ErrSingleArgument) == c.good {
+		if argument, profile, err := SingleArgument(c.args); argument != c.argument || profile != c.profile || err != nil {
 			t.Errorf("%q: %q, %q, %v", c.args, argument, profile, err)
+		}
+	}
+	for _, args := range [][]string{
+		nil, {"wiebelt:call"}, {"x", "wiebelt:call"}, {"--", "wiebelt:call", "x"}, {"--", "wiebelt:call", "--profile", "/p"},
+		{"--profile", "/p", "wiebelt:call", "--"}, {"--language", "/p", "--", "wiebelt:call"},
+		{"--profile", "p", "--", "wiebelt:call"}, {"--profile", "//host/p", "--", "wiebelt:call"},
+		{"--profile", `\\host\p`, "--", "wiebelt:call"},
+	} {
+		if argument, profile, err := SingleArgument(args); argument != "" || profile != "" || !errors.Is(err, ErrSingleArgument) {
+			t.Errorf("%q: %q, %q, %v", args, argument, profile, err)
 		}
 	}
 }

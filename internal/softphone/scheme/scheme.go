@@ -120,7 +120,6 @@ func readNumber(s string) (string, bool) {
 	return s, len(digits) >= 3 && len(digits) <= 20 && strings.Trim(digits, "0123456789") == ""
 }
 
-// nameChars are the characters allowed in a field name.
 const nameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 // unescape decodes percent escapes only: a plus stays a plus. The result has no control
