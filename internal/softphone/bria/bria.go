@@ -73,7 +73,6 @@ func New(address string) (link.Phone, error) {
 
 func (p *phone) Traits() link.Traits { return p.traits }
 
-// dial connects and performs the handshakes.
 func (p *phone) dial(ctx context.Context) (*websocket.Conn, error) {
 	var under *limited
 	d := websocket.Dialer{
@@ -170,7 +169,6 @@ const (
 	askPause = 20 * time.Millisecond // and one per this interval after that
 )
 
-// session is one connection.
 type session struct {
 	sock  *exchangelink.Socket
 	r     *link.Reporter
@@ -225,7 +223,6 @@ func (s *session) next() time.Time {
 	return s.sock.LastFrame().Add(s.times.silent)
 }
 
-// actOnTimeout performs the action that is due.
 func (s *session) actOnTimeout() error {
 	switch {
 	case s.pending && !s.up:

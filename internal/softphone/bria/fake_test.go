@@ -24,13 +24,11 @@ const (
 	changed = simulate.BriaChanged
 )
 
-// answered returns an answer with the given calls.
 func answered(id int, calls string) string {
 	return fmt.Sprintf("HTTP/1.1 200 OK\r\nTransaction-ID: %d\r\nContent-Type: application/xml\r\nContent-Length: 345\r\n\r\n"+
 		"<?xml version=\"1.0\" encoding=\"utf-8\" ?>\n<status type=\"call\">\n%s</status>", id, calls)
 }
 
-// oneCall returns a call as listed in an answer.
 func oneCall(id, number, name, state string) string {
 	return "<call>\n<id>" + id + "</id>\n<holdStatus>offHold</holdStatus>\n<participants>\n" + oneParty(number, name, state) + "</participants>\n</call>\n"
 }
@@ -91,7 +89,6 @@ func (f *fake) asked(question, answer string) string {
 	return f.answer(id, calls)
 }
 
-// send writes messages to every connection.
 func (f *fake) send(messages ...string) {
 	f.EachSocket(func(c *websocket.Conn) {
 		for _, m := range messages {

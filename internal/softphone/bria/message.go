@@ -69,12 +69,10 @@ const (
 	maxParties = 64
 )
 
-// party is a participant of a call other than the user.
 type party struct {
 	number, name, state string
 }
 
-// briaCall is a call in Bria's list.
 type briaCall struct {
 	id      string
 	parties []party
@@ -113,14 +111,12 @@ func readCalls(body string) (calls []briaCall, ok bool) {
 	return nil, false
 }
 
-// callReader is the state of reading an answer.
 type callReader struct {
 	calls         []briaCall
 	inParticipant bool    // inside a participant
 	field         *string // receives the text before the next tag
 }
 
-// readTag processes a tag within a call.
 func (r *callReader) readTag(t tag, c *briaCall) {
 	switch {
 	case t.name == "participant":
@@ -186,7 +182,6 @@ func tags(s string) iter.Seq[tag] {
 	}
 }
 
-// tagOf parses the text between "<" and ">".
 func tagOf(inner, before string) tag {
 	t := tag{before: before}
 	inner, t.end = strings.CutPrefix(inner, "/")

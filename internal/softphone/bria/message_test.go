@@ -104,7 +104,6 @@ func TestReadCalls(t *testing.T) {
 	}
 }
 
-// scripted returns the events of a session implemented by a function.
 func scripted(t testing.TB, do func(r *link.Reporter)) []call.Event {
 	t.Helper()
 	got, _ := linktest.Once(t, linktest.Scripted{Phone: newPhone(t, "", times{}), Do: func(_ context.Context, r *link.Reporter) error {

@@ -63,7 +63,6 @@ type System struct {
 	MicroSIP       string // path of MicroSIP's ini; "" if there can be none
 }
 
-// Bounds of a search.
 const (
 	maxProcesses = 4096
 	maxProfiles  = 16
@@ -124,7 +123,6 @@ func option(args []string, flag string) string {
 	return ""
 }
 
-// baresip reads the address of a running baresip from its settings.
 func baresip(ctx context.Context, s System, p Process) []Phone {
 	dir := cmp.Or(option(p.Args, "-f"), s.Baresip)
 	if !filepath.IsAbs(dir) {
@@ -162,25 +160,23 @@ func linphone(p Process) []Phone {
 	return []Phone{{Kind: registry.Linphone, Address: pipe}}
 }
 
-// microsip checks which program MicroSIP runs for a call.
 func microsip(s System, running []Process) []Phone {
 	if s.MicroSIP == "" {
 		return nil
 	}
-	p := Phone{Kind: MicroSIP, File: s.MicroSIP}
+	p, open := Phone{Kind: MicroSIP, File: s.MicroSIP}, IsRunning(running, "microsip")
 	f, err := phonefile.Read(s.MicroSIP)
-	if err != nil {
-		if !IsRunning(running, "microsip") {
-			return nil
-		}
+	switch {
+	case err == nil:
+		setObstacle(&p, f.Get("Settings", "cmdCallRing"), open)
+	case !open:
+		return nil
+	default:
 		p.Obstacle = SettingsUnreadable
-		return []Phone{p}
 	}
-	setObstacle(&p, f.Get("Settings", "cmdCallRing"), IsRunning(running, "microsip"))
 	return []Phone{p}
 }
 
-// twinkle checks Twinkle's profiles.
 func twinkle(s System, running []Process) []Phone {
 	if s.Home == "" {
 		return nil

@@ -64,7 +64,6 @@ func fields(path string, most int64) []string {
 	return strings.Split(string(bytes.TrimRight(b, "\x00")), "\x00")
 }
 
-// hasOtherHome reports whether an environment has a home folder other than ours.
 func hasOtherHome(environment []string) bool {
 	for _, v := range environment {
 		if home, ok := strings.CutPrefix(v, "HOME="); ok {

@@ -167,7 +167,6 @@ func (l *link) wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// run connects, listens, and reconnects.
 func (l *link) run(ctx context.Context) {
 	l.setState(State{Phase: Connecting})
 	b := backoff{l: l}

@@ -18,7 +18,6 @@ const (
 	maxManyCalls = 16 * maxCalls // of a link to many extensions
 )
 
-// knownCall is a call that the phone has reported.
 type knownCall struct {
 	event              call.Event // last report, without its time
 	answered           bool

@@ -14,7 +14,6 @@ const (
 	lookAhead = 16   // number of IDs checked beyond the last one found
 )
 
-// session is one connection.
 type session struct {
 	d daemon
 	r *link.Reporter
@@ -29,7 +28,6 @@ func (s *session) pop() (more bool, err error) {
 	return a.queued, err
 }
 
-// reportEvent reports an event.
 func (s *session) reportEvent(a answer) error {
 	id, err := strconv.ParseUint(a.id, 10, 31)
 	if err != nil || a.from == "" {
@@ -57,7 +55,6 @@ func (s *session) reportEvent(a answer) error {
 	return nil
 }
 
-// queryCall requests a call's state and reports what is new.
 func (s *session) queryCall(id string) error {
 	a, err := s.d.ask("call-status " + id)
 	if err != nil {

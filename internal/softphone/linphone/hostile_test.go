@@ -19,7 +19,6 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// answered returns the answer that contains an event.
 func answered(state, from, id string) string {
 	return "Status: Ok\n\nSize: 0\n" + event(state, from, id)
 }

@@ -86,7 +86,6 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 
 var errRestarted = errors.New("linphone-daemon was started anew")
 
-// runConnection runs one connection, from dialling to its end.
 func (p *softphone) runConnection(ctx context.Context, r *link.Reporter) error {
 	conn, err := p.dial(ctx)
 	if err != nil {

@@ -20,7 +20,6 @@ import (
 	"wiebelt/internal/text"
 )
 
-// line describes a report as in testdata.
 func line(r Report) string {
 	number := r.Number
 	if number == "" {

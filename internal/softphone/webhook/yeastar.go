@@ -36,7 +36,6 @@ func readYeastar(m Message) ([]Report, error) {
 	return cleanReports(yeastarMembers(id, said.At("members").All())...)
 }
 
-// yeastarMember is one member of a call.
 type yeastarMember struct {
 	Document
 	kind, status, number string
