@@ -44,20 +44,17 @@ func (t *Tray) run(ctx context.Context) {
 	end()
 }
 
-// reachable reports whether there is a responsive session bus.
 func reachable(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, busTimeout)
-	defer cancel()
-	c, err := desktopbus.Session(ctx)
-	if err != nil {
-		return false
-	}
-	_ = c.Close()
-	return true
+	return onBus(ctx, func(context.Context, *dbus.Conn) bool { return true })
 }
 
 // HasHost reports whether there is a tray host that would show the icon.
 func HasHost(ctx context.Context) bool {
+	return onBus(ctx, func(ctx context.Context, c *dbus.Conn) bool { return desktopbus.Owner(ctx, c, watcher) != "" })
+}
+
+// onBus returns what ask finds on the session bus, false if there is none.
+func onBus(ctx context.Context, ask func(context.Context, *dbus.Conn) bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, busTimeout)
 	defer cancel()
 	c, err := desktopbus.Session(ctx)
@@ -65,7 +62,7 @@ func HasHost(ctx context.Context) bool {
 		return false
 	}
 	defer c.Close()
-	return desktopbus.Owner(ctx, c, watcher) != ""
+	return ask(ctx, c)
 }
 
 // WaitHost waits for a tray host, for at most d. At log-on the panel appears
@@ -119,7 +116,3 @@ func cutTooltip(s string) string { return s }
 
 // escape prevents underscores from marking shortcuts.
 func escape(title string) string { return strings.ReplaceAll(title, "_", "__") }
-
-// trackIconFile does nothing: icons are sent over the bus and leave no files.
-func (t *Tray) trackIconFile([]byte) {}
-func (t *Tray) cleanUp()             {}

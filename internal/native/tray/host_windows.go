@@ -111,8 +111,7 @@ func (t *Tray) run(ctx context.Context) {
 		case <-ctx.Done():
 		}
 		<-ctx.Done()
-		// If it were told to quit before there is a tray, the library
-		// would do nothing and its loop would continue.
+		// Told to quit before there is a tray, the library would do nothing, and its loop continue.
 		select {
 		case <-ready:
 			systray.Quit()
@@ -125,6 +124,7 @@ func (t *Tray) run(ctx context.Context) {
 	win32.Loop()
 	close(left)
 	<-done
+	t.cleanUp()
 }
 
 // keepIcon makes the library keep its icon when the end of the session was cancelled, for example
@@ -179,15 +179,12 @@ func cutTooltip(s string) string {
 // escape prevents ampersands from marking shortcuts.
 func escape(title string) string { return strings.ReplaceAll(title, "&", "&&") }
 
-// trackIconFile records the file through which the library passes icon b to the system.
-func (t *Tray) trackIconFile(b []byte) {
-	sum := md5.Sum(b)
-	t.files[filepath.Join(os.TempDir(), "systray_temp_icon_"+hex.EncodeToString(sum[:]))] = true
-}
-
-// cleanUp removes the files that the library leaves behind.
+// cleanUp removes the files through which the library passes icons to the system.
 func (t *Tray) cleanUp() {
-	for f := range t.files {
-		_ = os.Remove(f) // another instance of ours may already have removed it
+	for s := Ready; s <= Doubt; s++ {
+		if b, err := t.picture(s); err == nil {
+			sum := md5.Sum(b)
+			_ = os.Remove(filepath.Join(os.TempDir(), "systray_temp_icon_"+hex.EncodeToString(sum[:])))
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"wiebelt/assets"
 	"wiebelt/internal/native/win32"
 	"wiebelt/internal/testutil/must"
 )
@@ -99,7 +100,7 @@ func TestTaskbarComesLater(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	work.Go(func() {
 		enter()
-		New(Params{}).Run(ctx)
+		New(Params{Icons: assets.Icons}).Run(ctx)
 	})
 	find := func(class string) uintptr {
 		h, _, _ := procFindWindow.Call(uintptr(unsafe.Pointer(must.Get(windows.UTF16PtrFromString(class))(t))), 0)

@@ -63,7 +63,6 @@ type Params struct {
 	Log    *slog.Logger
 }
 
-// Tray is the icon. Make one with New.
 type Tray struct {
 	p    Params
 	next atomic.Pointer[Model]
@@ -74,12 +73,11 @@ type Tray struct {
 	items []*systray.MenuItem // as shown.Items, nil for a separator
 	stop  context.CancelFunc  // stops the items' listeners
 	ended sync.WaitGroup      // the listeners
-	files map[string]bool     // files the library left in the temp folder
 }
 
 // New returns a tray that shows nothing until Run.
 func New(p Params) *Tray {
-	return &Tray{p: p, wake: make(chan struct{}, 1), stop: func() {}, files: map[string]bool{}}
+	return &Tray{p: p, wake: make(chan struct{}, 1), stop: func() {}}
 }
 
 // Set makes the tray show m. It may be called from any goroutine; of
@@ -99,15 +97,13 @@ func (t *Tray) Run(ctx context.Context) {
 		<-ctx.Done()
 		return
 	}
-	// The library logs its errors, such as a desktop without a tray, to the standard
-	// logger; we log nothing there.
+	// The library logs its errors, such as a desktop without a tray, to the standard logger.
 	log.SetOutput(io.Discard)
 	systray.SetTitle("Wiebelt") // panels use it to remember where the user wants the icon
 	systray.SetOnTapped(func() { go t.p.Open() })
 	t.run(ctx)
 	t.stop()
 	t.ended.Wait()
-	t.cleanUp()
 }
 
 // showModels shows models as they arrive, and is idle in between.
@@ -143,13 +139,16 @@ func (t *Tray) show(ctx context.Context) {
 }
 
 func (t *Tray) icon(s State) {
-	b, err := fs.ReadFile(t.p.Icons, "icons/tray-"+s.String()+iconSuffix)
+	b, err := t.picture(s)
 	if err != nil {
 		t.p.Log.Error("tray icon", "why", err)
 		return
 	}
-	t.trackIconFile(b)
 	systray.SetIcon(b)
+}
+
+func (t *Tray) picture(s State) ([]byte, error) {
+	return fs.ReadFile(t.p.Icons, "icons/tray-"+s.String()+iconSuffix)
 }
 
 // sameLines reports whether the lines are the same except for their titles. A line must never
@@ -176,7 +175,6 @@ func (t *Tray) updateTitles(was, now []Item) {
 	}
 }
 
-// build rebuilds the menu.
 func (t *Tray) build(ctx context.Context, items []Item) {
 	t.stop()
 	for _, item := range t.items {

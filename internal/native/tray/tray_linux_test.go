@@ -9,8 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -61,7 +59,6 @@ type child struct {
 	*processtest.Process
 }
 
-// command returns a command that runs the program with the tray.
 func command(t *testing.T, env ...string) *exec.Cmd {
 	t.Helper()
 	cmd := processtest.Command(context.Background(), "tray")
@@ -109,7 +106,6 @@ type shown struct {
 	item, menu dbus.BusObject
 }
 
-// shownOn starts a tray that shows m.
 func shownOn(t *testing.T, m Model) shown {
 	t.Helper()
 	server, address, c := ownBus(t)
@@ -120,50 +116,6 @@ func shownOn(t *testing.T, m Model) shown {
 	s.item, s.menu = c.Object(s.name, "/StatusNotifierItem"), c.Object(s.name, "/StatusNotifierItem/menu")
 	s.Until("the first menu", func() bool { got, _ := xtest.TrayMenu(s.menu); return len(got) == len(m.Items) })
 	return s
-}
-
-func TestTray(t *testing.T) {
-	icon := shownOn(t, calls)
-	kid, item, dbusMenu := icon.kid, icon.item, icon.menu
-	titles, ids := xtest.TrayMenu(dbusMenu)
-	if want := []string{"Klaar.", "-", "Oproepen…", "Afsluiten"}; !slices.Equal(titles, want) {
-		t.Errorf("the menu is %q, want %q", titles, want)
-	}
-	// Choosing an entry reports its id, and so does a click on the icon.
-	must.Do(t, xtest.ChooseTray(dbusMenu, ids["Oproepen…"]))
-	kid.says("chosen calls")
-	must.Do(t, item.Call("org.kde.StatusNotifierItem.Activate", 0, int32(1), int32(1)).Err)
-	kid.says("open")
-
-	for _, name := range []string{"Id", "Title"} { // the same for every process
-		if v := must.Get(item.GetProperty("org.kde.StatusNotifierItem." + name))(t); v.Value() != "Wiebelt" {
-			t.Errorf("%s: %v", name, v)
-		}
-	}
-
-	// Every state has its own picture.
-	seen := map[string]State{}
-	for s := Ready; s <= Doubt; s++ {
-		m := calls
-		m.State, m.Sentence = s, s.String()
-		kid.set(m)
-		icon.Until("tooltip of "+s.String(), func() bool {
-			v, err := item.GetProperty("org.kde.StatusNotifierItem.ToolTip")
-			return err == nil && strings.Contains(fmt.Sprint(v.Value()), s.String())
-		})
-		v := must.Get(item.GetProperty("org.kde.StatusNotifierItem.IconPixmap"))(t)
-		picture := fmt.Sprint(v.Value())
-		if other, twice := seen[picture]; twice || len(picture) < 1000 {
-			t.Errorf("%s looks like %s", s, other)
-		}
-		seen[picture] = s
-	}
-
-	// Another menu replaces the first, whose entries no longer exist.
-	m := calls
-	m.Items = []Item{{ID: "only", Title: "Alleen"}}
-	kid.set(m)
-	icon.Until("another menu", func() bool { got, _ := xtest.TrayMenu(dbusMenu); return slices.Equal(got, []string{"Alleen"}) })
 }
 
 func TestWithoutABus(t *testing.T) {
