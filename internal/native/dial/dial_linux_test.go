@@ -29,7 +29,6 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// program writes a program that records its arguments.
 func program(t *testing.T, name, more string) (dir string, args func() []string) {
 	t.Helper()
 	dir = t.TempDir()

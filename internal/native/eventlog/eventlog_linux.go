@@ -16,7 +16,6 @@ var journalSocket = "/run/systemd/journal/socket"
 // writeTimeout is how long to wait for a busy journal.
 const writeTimeout = 400 * time.Millisecond
 
-// messageIDs maps the kinds of records to their MESSAGE_ID in the journal.
 var messageIDs = map[ID]string{
 	LookedUp:      "9f1c52a07be94d3fae6d10c8b3a47e51",
 	SecretExpires: "41d7a0c3e85f4b6c9b02f7de6c1a9834",

@@ -16,7 +16,6 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// listen opens a journal's socket.
 func listen(t *testing.T, path string) *net.UnixConn {
 	t.Helper()
 	c := must.Get(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"}))(t)

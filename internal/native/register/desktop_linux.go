@@ -6,7 +6,6 @@ import "strings"
 // (Desktop Entry Specification, "The Exec key").
 const reserved = " \t\n\"'\\><~|&;$*?#()`"
 
-// quoted escapes what has a meaning inside quotes.
 var quoted = strings.NewReplacer(`"`, `\"`, "`", "\\`", `$`, `\$`, `\`, `\\`)
 
 // execLine formats the Exec value of a desktop file. A field code is a separate, unquoted
@@ -28,7 +27,6 @@ func execLine(argv ...string) string {
 	return strings.Join(all, " ")
 }
 
-// unquoted undoes quoted.
 var unquoted = strings.NewReplacer(`\"`, `"`, "\\`", "`", `\$`, `$`, `\\`, `\`)
 
 // programOf returns the program of an Exec value, whose name contains no quotes.
@@ -104,7 +102,6 @@ func defaultOf(text, mime string) string {
 	return strings.TrimSpace(first)
 }
 
-// valueOf reads a key of a desktop file's first group.
 func valueOf(text, key string) string { return keyOf(text, "[Desktop Entry]", key) }
 
 // keyOf reads a key of a group, "" if it is missing.

@@ -70,7 +70,6 @@ func (o Options) older() Options {
 	return o
 }
 
-// arguments returns the program's arguments.
 func (o Options) arguments(rest ...string) []string {
 	if o.Profile == "" {
 		return rest

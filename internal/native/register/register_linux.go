@@ -29,7 +29,6 @@ const (
 	startFile = "wiebelt.desktop"
 )
 
-// defaults lists the types that we open, with their programs.
 var defaults = []struct{ mime, id string }{{mime, linkID}, {setupMime, setupID}}
 
 // setDefaults adds our defaults to the text of a
@@ -41,7 +40,6 @@ func setDefaults(text string, enter bool) string {
 	return text
 }
 
-// sizes are the icon sizes.
 var sizes = []string{"16", "32", "48", "128", "256"}
 
 // places are the folders of a desktop (XDG Base Directory, Autostart and MIME
@@ -64,10 +62,8 @@ func placesIn(data, config string) places {
 	return places{filepath.Join(data, "applications"), filepath.Join(config, "autostart"), filepath.Join(data, "icons", "hicolor"), filepath.Join(config, "mimeapps.list")}
 }
 
-// mimes returns the folder of file types beside that of applications.
 func (p places) mimes() string { return filepath.Join(filepath.Dir(p.applications), "mime") }
 
-// start returns the file that starts the program at log-on.
 func (p places) start() string { return filepath.Join(p.autostart, startFile) }
 
 func (p places) setupType() string { return filepath.Join(p.mimes(), "packages", "wiebelt.xml") }
@@ -108,7 +104,6 @@ StartupNotify=false
 Exec=%s
 %s`
 
-// command returns the Exec value of a desktop file.
 func (o Options) command(arguments ...string) string {
 	return execLine(append([]string{o.Exe}, o.arguments(arguments...)...)...)
 }

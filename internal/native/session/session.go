@@ -73,7 +73,6 @@ func (w *Watcher) Close() {
 	<-w.done
 }
 
-// set is called by the platform with the current state.
 func (w *Watcher) set(s State, sources []string) {
 	if w.now.Swap(&reported{s, sources}).State != s {
 		wake.Up(w.changed)

@@ -33,7 +33,6 @@ const (
 	showBanners   = "/org/gnome/desktop/notifications/show-banners"
 )
 
-// userBus follows the programs on the session's bus.
 type userBus struct {
 	f      *sourceStates
 	c      *dbus.Conn
@@ -106,7 +105,6 @@ func (u *userBus) handleSignal(s *dbus.Signal) (ask string) {
 	return ""
 }
 
-// querySaver queries whether a screen saver is active.
 func (u *userBus) querySaver(ctx context.Context, name string) error {
 	owner, known, active := u.owners[name], false, false
 	for _, path := range savers[name] {

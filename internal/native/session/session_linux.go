@@ -28,7 +28,6 @@ type sourceStates struct {
 	reader             bool
 }
 
-// update changes the facts and reports the resulting state.
 func (f *sourceStates) update(change func(f *sourceStates)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -41,7 +41,6 @@ func (e *example) emit(path dbus.ObjectPath, name string, args ...any) {
 	must.Do(e.t, e.c.Emit(path, name, args...))
 }
 
-// saver is a screen saver.
 type saver struct {
 	*example
 	path dbus.ObjectPath
@@ -84,7 +83,6 @@ func (e *example) object(path dbus.ObjectPath, iface string, values map[string]a
 	return p
 }
 
-// manager is the manager object of logind.
 type manager struct{ byID, byPID, user dbus.ObjectPath }
 
 func answer(p dbus.ObjectPath) (dbus.ObjectPath, *dbus.Error) {

@@ -91,7 +91,6 @@ func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run
 	}, nil
 }
 
-// message handles a message to the window.
 func (f *follower) message(what uint32, wParam, _ uintptr) (uintptr, bool) {
 	switch what {
 	case wmSessionChange:

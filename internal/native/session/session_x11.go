@@ -15,7 +15,6 @@ import (
 	"wiebelt/internal/native/xconn"
 )
 
-// xServer follows the X server and the window manager.
 type xServer struct {
 	f      *sourceStates
 	c      *xgb.Conn
