@@ -136,7 +136,6 @@ func CheckParents(path string) error {
 	return err
 }
 
-// fault returns the fault of the last element of a path.
 func (t trustFacts) fault(path string, who Ownership, folder bool) error {
 	switch {
 	case t.link:
@@ -180,7 +179,6 @@ func resolve(path string, who Ownership) (string, error) {
 	return w.at, nil
 }
 
-// walk is the state of following a path.
 type walk struct {
 	ownership, parentOwnership Ownership // for the last element, and for those before it
 	at                         string
@@ -188,7 +186,6 @@ type walk struct {
 	links                      int
 }
 
-// begin starts at the root of an absolute path.
 func (w *walk) begin(path string) {
 	volume := filepath.VolumeName(path) + string(filepath.Separator)
 	w.at, w.rest = volume, append(elements(path[len(volume):]), w.rest...)
@@ -344,7 +341,6 @@ func ReadPlain(path string, limit int64) ([]byte, error) {
 	return readAll(f, limit)
 }
 
-// readAll reads a file to its end and closes it.
 func readAll(f *os.File, limit int64) ([]byte, error) {
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, limit+1))

@@ -51,7 +51,6 @@ func hasACL(path string) bool {
 	return err == nil && n > 0
 }
 
-// fixCommand returns the command that fixes a fault.
 func fixCommand(path string, why Fault) string {
 	if why == FaultRead {
 		return "chmod go-rwx " + path

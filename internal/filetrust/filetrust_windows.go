@@ -47,7 +47,6 @@ func inspectFile(f *os.File, who Ownership) (trustFacts, error) {
 	return trustFactsOf(windows.Handle(f.Fd()), f.Name(), who)
 }
 
-// Relevant access rights.
 const (
 	deleteChild = 0x40 // FILE_DELETE_CHILD, which the package lacks
 	rightsGive  = windows.WRITE_DAC | windows.WRITE_OWNER | windows.GENERIC_ALL
@@ -121,7 +120,6 @@ const (
 // Administrator, Domain Admins, Enterprise Admins.
 var administrators = []string{"500", "512", "519"}
 
-// currentUser returns the user of this process.
 var currentUser = sync.OnceValues(func() (*windows.SID, error) {
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
@@ -183,7 +181,6 @@ func mkdir(path string) error {
 	return windows.CreateDirectory(name, rights)
 }
 
-// makePrivate closes a folder to everybody but the user, the system and the administrators.
 func makePrivate(path string) error {
 	sd, err := privateDescriptor()
 	if err != nil {

@@ -120,7 +120,6 @@ func (s *Shared) Folder(name string) (*Shared, error) {
 	return sub, nil
 }
 
-// checkOpened checks an open folder.
 func (s *Shared) checkOpened(path string, there fs.FileInfo) error {
 	f, err := s.root.Open(".")
 	if err != nil {

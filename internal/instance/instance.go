@@ -16,6 +16,7 @@ package instance
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -278,11 +279,27 @@ func (i *Instance) ring(c *Conn, box *inbox) {
 // object per line. Send is safe for concurrent use; Receive is not.
 type Conn struct {
 	c  *os.File
-	in *bufio.Reader
+	in *bufio.Scanner
 	mu sync.Mutex
 }
 
-func newConn(c *os.File) *Conn { return &Conn{c: c, in: bufio.NewReaderSize(c, 4096)} }
+func newConn(c *os.File) *Conn {
+	in := bufio.NewScanner(c)
+	in.Buffer(make([]byte, 0, 4096), maxLine)
+	in.Split(wholeLines)
+	return &Conn{c: c, in: in}
+}
+
+// wholeLines is bufio.ScanLines, but the last line must end too.
+func wholeLines(data []byte, atEOF bool) (advance int, line []byte, err error) {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		return i + 1, data[:i], nil
+	}
+	if atEOF && len(data) > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return 0, nil, err
+}
 
 type message struct {
 	Kind string          `json:"kind"`
@@ -302,7 +319,6 @@ func (c *Conn) Send(kind string, msg any) error {
 	return err
 }
 
-// line encodes a message.
 func line(kind string, msg any) ([]byte, error) {
 	m := message{Kind: kind}
 	if msg != nil {
@@ -321,25 +337,11 @@ func line(kind string, msg any) ([]byte, error) {
 
 // Receive waits for the next message. The error is io.EOF if the peer closed in good order.
 func (c *Conn) Receive() (kind string, raw json.RawMessage, err error) {
-	var line []byte
-	for {
-		part, err := c.in.ReadSlice('\n')
-		line = append(line, part...)
-		if len(line) > maxLine {
-			return "", nil, errors.New("message is too long")
-		}
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			if errors.Is(err, io.EOF) && len(line) > 0 {
-				err = io.ErrUnexpectedEOF
-			}
-			return "", nil, err
-		}
+	if !c.in.Scan() {
+		return "", nil, cmp.Or(c.in.Err(), io.EOF)
 	}
 	var m message
-	if err := json.Unmarshal(line, &m); err != nil {
+	if err := json.Unmarshal(c.in.Bytes(), &m); err != nil {
 		return "", nil, errors.New("message is not understood")
 	}
 	return m.Kind, m.Msg, nil
