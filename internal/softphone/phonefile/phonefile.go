@@ -9,7 +9,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -21,6 +20,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/filetrust"
 )
 
 // maxFile is the size limit of such a file.
@@ -52,24 +52,15 @@ type File struct {
 	lines    []string // without line ends; the last is empty if the file ends in a line end
 }
 
-// Read reads the file at path, following links.
 func Read(path string) (*File, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	f, err := os.Open(path)
+	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, ErrFormat
-	}
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	b, err := filetrust.ReadPlain(path, maxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +70,6 @@ func Read(path string) (*File, error) {
 
 func (f *File) decode(b []byte) error {
 	switch {
-	case len(b) > maxFile:
-		return ErrFormat
 	case bytes.HasPrefix(b, []byte("\xff\xfe")):
 		f.encoding = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
 	case bytes.HasPrefix(b, []byte("\xef\xbb\xbf")):

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -84,7 +85,6 @@ func TestTwinklesProfile(t *testing.T) {
 func TestStrangeFilesAreLeftAlone(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"odd length": append(wide("a=b"), 1), "half a pair": {0xff, 0xfe, 0x00, 0xd8}, "zero": []byte("a=\x00"), "latin-1": []byte("a=Zo\xeb"),
-		"large": bytes.Repeat([]byte("a=b\n"), 1<<19),
 	} {
 		if _, err := Read(kept(t, b)); !errors.Is(err, ErrFormat) {
 			t.Errorf("%s: %v", name, err)
@@ -96,6 +96,9 @@ func TestStrangeFilesAreLeftAlone(t *testing.T) {
 	}
 	if err := f.Set("Settings", Pair{"x", "y"}); !errors.Is(err, ErrFormat) {
 		t.Errorf("no such group: %v", err)
+	}
+	if _, err := Read(kept(t, bytes.Repeat([]byte("a=b\n"), 1<<19))); !errors.Is(err, filetrust.ErrTooLarge) {
+		t.Errorf("large: %v", err)
 	}
 	if _, err := Read(t.TempDir()); err == nil {
 		t.Error("a folder was read")
