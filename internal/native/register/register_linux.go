@@ -52,7 +52,7 @@ func placesFor(allUsers bool) (places, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return places{}, fmt.Errorf("register: %w", err)
+		return places{}, err
 	}
 	return placesIn(absolute(os.Getenv("XDG_DATA_HOME"), filepath.Join(home, ".local", "share")),
 		absolute(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))), nil
@@ -125,7 +125,7 @@ func (o Options) files(p places) (map[string]string, error) {
 	for _, size := range sizes {
 		b, err := assets.Icons.ReadFile("icons/app-" + size + ".png")
 		if err != nil {
-			return nil, fmt.Errorf("register: %w", err)
+			return nil, err
 		}
 		files[p.icon(size)] = string(b)
 	}
@@ -223,8 +223,7 @@ func forgetDefaults(home *os.Root, name string) (had bool, err error) {
 	return true, errors.Join(err, f.Truncate(int64(len(text))))
 }
 
-// Unregister removes what Register wrote. Missing files are no error, and links now
-// assigned to another program are left to it.
+// Unregister removes what Register wrote, but leaves links to another program that has them now.
 func Unregister(o Options) error {
 	p, err := placesFor(o.AllUsers)
 	if err != nil {
@@ -236,7 +235,7 @@ func Unregister(o Options) error {
 		case err == nil:
 			had = had || f == p.setupType()
 		case !errors.Is(err, fs.ErrNotExist):
-			all = errors.Join(all, fmt.Errorf("register: %w", err))
+			all = errors.Join(all, err)
 		}
 	}
 	if had {
@@ -319,17 +318,14 @@ func read(name string) string {
 func change(name string, how func(string) string) error {
 	b, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("register: %w", err)
+		return err
 	}
 	text := how(string(b))
 	switch {
 	case text == string(b):
 		return nil
 	case text == "":
-		if err := os.Remove(name); err != nil {
-			return fmt.Errorf("register: %w", err)
-		}
-		return nil
+		return os.Remove(name)
 	}
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		name = target // keep a symbolic link
@@ -337,15 +333,11 @@ func change(name string, how func(string) string) error {
 	return write(name, []byte(text))
 }
 
-// write writes a file atomically, creating its folder if necessary.
 func write(name string, b []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return fmt.Errorf("register: %w", err)
+		return err
 	}
-	if err := profile.WriteFile(name, b, 0o644); err != nil {
-		return fmt.Errorf("register: %w", err)
-	}
-	return nil
+	return profile.WriteFile(name, b, 0o644)
 }
 
 // setupType defines set-up files by their extension.
