@@ -401,6 +401,19 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
+// TestCutMessage checks that a message whose end is missing is not taken.
+func TestCutMessage(t *testing.T) {
+	ours, theirs, err := os.Pipe()
+	must.Do(t, err)
+	_, err = theirs.WriteString(`{"kind":"ring"}`)
+	must.Do(t, err, theirs.Close())
+	c := newConn(ours)
+	defer c.Close()
+	if kind, _, err := c.Receive(); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("taken as %q, %v", kind, err)
+	}
+}
+
 func FuzzReceive(f *testing.F) {
 	f.Add([]byte(`{"kind":"hello","msg":{"role":"ring"}}` + "\n"))
 	f.Add([]byte("{}\n\n{\"kind\":1}\n"))

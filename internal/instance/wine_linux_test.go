@@ -7,4 +7,4 @@ import (
 )
 
 // TestWindows runs this package's tests under wine.
-func TestWindows(t *testing.T) { winetest.New(t).Test(winetest.BuildTests(t), 18) }
+func TestWindows(t *testing.T) { winetest.New(t).Test(winetest.BuildTests(t), 19) }
