@@ -47,6 +47,14 @@ func TestAmended(t *testing.T) {
 	icon.Until("enabled again", func() bool { return enabled(after["Oproepen…"]) == true })
 	must.Do(t, xtest.ChooseTray(dbusMenu, after["Oproepen…"]))
 	kid.says("chosen calls")
+
+	// A line that does something else is another line.
+	m.Items = slices.Clone(m.Items)
+	m.Items[2].ID, m.Items[2].Title = "doctor", "Controle"
+	kid.set(m)
+	icon.Until("another line", func() bool { _, after = xtest.TrayMenu(dbusMenu); return after["Controle"] != 0 })
+	must.Do(t, xtest.ChooseTray(dbusMenu, after["Controle"]))
+	kid.says("chosen doctor")
 }
 
 // TestClicksWhileBuilding checks that clicks on a menu that is being replaced do no harm and
