@@ -22,7 +22,7 @@ func TestTrackerProperties(t *testing.T) {
 		owner := map[ID]Source{}         // of live calls
 		level := map[ID]ReportLevel{}    // what their owners can report
 		named := map[alias]ID{}          // (source, id) of live calls
-		seen := map[ID]map[source]bool{} // sources that reported a live call
+		seen := map[ID]map[Source]bool{} // sources that reported a live call
 		steps := rapid.IntRange(1, 120).Draw(t, "steps")
 		for range steps {
 			now = now.Add(time.Duration(rapid.IntRange(0, 20_000).Draw(t, "ms")) * time.Millisecond)
@@ -42,7 +42,7 @@ func TestTrackerProperties(t *testing.T) {
 				Number: rapid.SampledFrom([]string{"", "0612345678", "0201234567", "101"}).Draw(t, "number"),
 				Name:   rapid.SampledFrom([]string{"", "Anna", "Piet"}).Draw(t, "name"),
 			}
-			key := source{from.Kind, from.Conn}
+			key := from.connection()
 			before := tr.Len()
 			c := tr.Apply(e, e.Number, now)
 			id := c.Call.ID
@@ -58,7 +58,7 @@ func TestTrackerProperties(t *testing.T) {
 				if e.ID != "" && isKnown {
 					t.Fatalf("%+v began a call, and means call %d", e, known)
 				}
-				owner[id], level[id], seen[id] = c.Call.Source, c.Call.ReportLevel, map[source]bool{key: true}
+				owner[id], level[id], seen[id] = c.Call.Source, c.Call.ReportLevel, map[Source]bool{key: true}
 				if c.Call.Number != e.Number || c.Call.Name != e.Name {
 					t.Fatalf("%+v began as %+v", e, c.Call)
 				}
@@ -67,7 +67,7 @@ func TestTrackerProperties(t *testing.T) {
 				if !own && !(seen[id][key] && c.Call.Source == from && c.Call.ReportLevel > level[id]) {
 					t.Fatalf("call %d changed hands", id)
 				}
-				if c.Kind != SameCall && (source{c.Call.Source.Kind, c.Call.Source.Conn}) != key {
+				if c.Kind != SameCall && c.Call.Source.connection() != key {
 					t.Fatalf("%+v changed a call of %+v", e, c.Call.Source)
 				}
 				if e.ID != "" && isKnown && known != id {

@@ -70,10 +70,11 @@ type Live struct {
 // reportedStates is what a source has ever reported.
 type reportedStates struct{ answers, ends bool }
 
-type source struct{ kind, conn string }
+// connection is the source without what it can report, for comparing.
+func (s Source) connection() Source { return Source{Kind: s.Kind, Conn: s.Conn} }
 
 type alias struct {
-	source source
+	source Source // a connection
 	id     string
 }
 
@@ -88,31 +89,30 @@ type trackedCall struct {
 // connection is gone and another reports it; across sources, only ringing is merged.
 type Tracker struct {
 	next    ID
-	calls   []*trackedCall // oldest first
-	late    []*trackedCall // first reported too late, oldest first
-	learned map[source]reportedStates
+	calls   []*trackedCall            // oldest first
+	late    []*trackedCall            // first reported too late, oldest first
+	learned map[Source]reportedStates // by connection
 }
 
 // NewTracker returns an empty tracker.
-func NewTracker() *Tracker { return &Tracker{learned: map[source]reportedStates{}} }
+func NewTracker() *Tracker { return &Tracker{learned: map[Source]reportedStates{}} }
 
 // Apply processes one report. key identifies the caller's number (phone.Number.Key:
 // E.164, else digits; all withheld numbers are the same). now is the time of arrival.
 // A late report still changes a matching live call. Any other call it only adds to
 // the history, once (TooOld, with an ID that later reports of that call share).
 func (t *Tracker) Apply(e Event, key string, now time.Time) Change {
-	from := source{e.Source.Kind, e.Source.Conn}
+	from := e.Source.connection()
 	t.learn(from, e.State)
 	c := t.find(t.calls, e, from, key, now)
+	stale := !e.At.IsZero() && now.Sub(e.At) > StaleAfter
+	if stale {
+		now = e.At
+	}
 	var ch Change
-	switch stale := !e.At.IsZero() && now.Sub(e.At) > StaleAfter; {
-	case stale && (c == nil || e.At.Before(c.Rang)):
-		now = e.At
+	if stale && (c == nil || now.Before(c.Rang)) {
 		ch = t.applyLate(e, from, key)
-	case stale:
-		now = e.At
-		ch = t.apply(c, e, from, key, now)
-	default:
+	} else {
 		ch = t.apply(c, e, from, key, now)
 	}
 	ch.At = now
@@ -120,7 +120,7 @@ func (t *Tracker) Apply(e Event, key string, now time.Time) Change {
 }
 
 // apply processes a report about call c, nil for an unknown call.
-func (t *Tracker) apply(c *trackedCall, e Event, from source, key string, now time.Time) Change {
+func (t *Tracker) apply(c *trackedCall, e Event, from Source, key string, now time.Time) Change {
 	switch {
 	case c == nil && e.State == Ended:
 		return Change{}
@@ -133,7 +133,7 @@ func (t *Tracker) apply(c *trackedCall, e Event, from source, key string, now ti
 			}
 		}
 		return t.begin(e, from, key, now)
-	case source{c.Source.Kind, c.Source.Conn} != from:
+	case c.Source.connection() != from:
 		if t.reports(e.Source) <= c.ReportLevel {
 			return Change{} // a second source may report the ring, nothing else
 		}
@@ -146,9 +146,9 @@ func (t *Tracker) apply(c *trackedCall, e Event, from source, key string, now ti
 // longer be reported, so from now on they count as calls of which only the ring is known.
 func (t *Tracker) SourceGone(gone Source) []Live {
 	var left []Live
-	from := source{gone.Kind, gone.Conn}
+	from := gone.connection()
 	for _, c := range t.calls {
-		if (source{c.Source.Kind, c.Source.Conn}) == from {
+		if c.Source.connection() == from {
 			c.ReportLevel = RingOnly
 			left = append(left, c.Live)
 		}
@@ -159,12 +159,7 @@ func (t *Tracker) SourceGone(gone Source) []Live {
 
 // Forget drops a call about which no more reports are expected.
 func (t *Tracker) Forget(id ID) {
-	for i, c := range t.calls {
-		if c.ID == id {
-			t.calls = append(t.calls[:i], t.calls[i+1:]...)
-			return
-		}
-	}
+	t.calls = slices.DeleteFunc(t.calls, func(c *trackedCall) bool { return c.ID == id })
 }
 
 // Len returns the number of live calls.
@@ -172,8 +167,8 @@ func (t *Tracker) Len() int { return len(t.calls) }
 
 // learn records what a source reports. The URL scheme teaches nothing, since anybody can
 // launch it: it could take over a real phone's call.
-func (t *Tracker) learn(from source, s State) {
-	if s == Ringing || from.kind == KindURL {
+func (t *Tracker) learn(from Source, s State) {
+	if s == Ringing || from.Kind == KindURL {
 		return
 	}
 	had, known := t.learned[from]
@@ -188,7 +183,7 @@ func (t *Tracker) learn(from source, s State) {
 // its calls would last forever.
 func (t *Tracker) reports(s Source) ReportLevel {
 	reports := s.ReportLevel
-	if had := t.learned[source{s.Kind, s.Conn}]; had.ends {
+	if had := t.learned[s.connection()]; had.ends {
 		reports = max(reports, RingAndEnd)
 		if had.answers {
 			reports = AllStates
@@ -199,7 +194,7 @@ func (t *Tracker) reports(s Source) ReportLevel {
 
 // applyLate keeps calls that are too old for a card when first reported, so that all reports
 // of one call make one history entry.
-func (t *Tracker) applyLate(e Event, from source, key string) Change {
+func (t *Tracker) applyLate(e Event, from Source, key string) Change {
 	c := t.find(t.late, e, from, key, e.At)
 	if c != nil && e.State == Ringing && e.At.Sub(c.lastRing).Abs() > StaleAfter {
 		c = nil // an end was lost, and the id or number came again
@@ -211,7 +206,7 @@ func (t *Tracker) applyLate(e Event, from source, key string) Change {
 		return Change{}
 	default:
 		if len(t.late) >= maxLate {
-			t.late = append(t.late[:0], t.late[1:]...)
+			t.late = slices.Delete(t.late, 0, 1)
 		}
 		c = t.newCall(e, from, key, e.At)
 		t.late = append(t.late, c)
@@ -219,20 +214,18 @@ func (t *Tracker) applyLate(e Event, from source, key string) Change {
 	return Change{Kind: TooOld, Call: c.Live}
 }
 
-// find returns the call that a report of a source is about, or nil.
-func (t *Tracker) find(calls []*trackedCall, e Event, from source, key string, now time.Time) *trackedCall {
+func (t *Tracker) find(calls []*trackedCall, e Event, from Source, key string, now time.Time) *trackedCall {
 	if e.ID != "" {
-		for i := len(calls) - 1; i >= 0; i-- {
-			if calls[i].aliases[alias{from, e.ID}] {
-				return calls[i]
+		for _, c := range slices.Backward(calls) {
+			if c.aliases[alias{from, e.ID}] {
+				return c
 			}
 		}
 		return nil
 	}
 	var only *trackedCall
 	count := 0
-	for i := len(calls) - 1; i >= 0; i-- {
-		c := calls[i]
+	for _, c := range slices.Backward(calls) {
 		if !c.aliases[alias{from, ""}] {
 			continue
 		}
@@ -255,7 +248,7 @@ func (t *Tracker) find(calls []*trackedCall, e Event, from source, key string, n
 
 // findMergeable returns the one call that another source reports as ringing for the same
 // number since the same time. That number may have an answered call besides.
-func (t *Tracker) findMergeable(from source, key string, rang time.Time) *trackedCall {
+func (t *Tracker) findMergeable(from Source, key string, rang time.Time) *trackedCall {
 	var found *trackedCall
 	for _, c := range t.calls {
 		if c.CallerKey != key || c.Direction != Incoming || c.State != Ringing {
@@ -279,19 +272,16 @@ func (t *Tracker) findMergeable(from source, key string, rang time.Time) *tracke
 
 // join adds a second source's ring to call c. The call then belongs to the source that
 // can report more about it.
-func (t *Tracker) join(c *trackedCall, e Event, from source) Change {
+func (t *Tracker) join(c *trackedCall, e Event, from Source) Change {
 	c.aliases[alias{from, e.ID}] = true
 	if more := t.reports(e.Source); more > c.ReportLevel {
 		c.Source, c.ReportLevel = e.Source, more
 	}
-	c.Name = cmp.Or(c.Name, e.Name)
-	c.Line = cmp.Or(c.Line, e.Line)
-	c.Via = cmp.Or(c.Via, e.Via)
-	c.Queue = cmp.Or(c.Queue, e.Queue)
+	c.Name, c.Line, c.Via, c.Queue = cmp.Or(c.Name, e.Name), cmp.Or(c.Line, e.Line), cmp.Or(c.Via, e.Via), cmp.Or(c.Queue, e.Queue)
 	return Change{Kind: SameCall, Call: c.Live}
 }
 
-func (t *Tracker) newCall(e Event, from source, key string, now time.Time) *trackedCall {
+func (t *Tracker) newCall(e Event, from Source, key string, now time.Time) *trackedCall {
 	t.next++
 	c := &trackedCall{
 		Live: Live{ID: t.next, Source: e.Source, CallerKey: key, State: e.State, Direction: e.Direction,
@@ -305,11 +295,11 @@ func (t *Tracker) newCall(e Event, from source, key string, now time.Time) *trac
 	return c
 }
 
-func (t *Tracker) begin(e Event, from source, key string, now time.Time) Change {
+func (t *Tracker) begin(e Event, from Source, key string, now time.Time) Change {
 	c := t.newCall(e, from, key, now)
 	if len(t.calls) >= maxLive {
 		at := t.evictionCandidate()
-		t.calls = append(t.calls[:at], t.calls[at+1:]...)
+		t.calls = slices.Delete(t.calls, at, at+1)
 	}
 	t.calls = append(t.calls, c)
 	return Change{Kind: Began, Call: c.Live}
@@ -338,7 +328,6 @@ func (c *trackedCall) isFrom(e Event, key string) bool {
 	return c.CallerKey == key || e.Number != "" && e.Number == c.Number && e.Name == ""
 }
 
-// isNew reports whether a value is new.
 func isNew(known, said string) bool { return said != "" && said != known }
 
 func (t *Tracker) update(c *trackedCall, e Event, key string, now time.Time) Change {
