@@ -64,7 +64,6 @@ func (f fieldError) Error() string { return string(f) }
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-// decoder reads one answer at a time.
 type decoder struct {
 	jsontext.Decoder
 	src           bytes.Buffer

@@ -364,7 +364,6 @@ func (m *message) write(w io.Writer, items []Item) error {
 	return err
 }
 
-// writeItem writes a file's part.
 func (m *message) writeItem(w io.Writer, number int, it Item) error {
 	wrong := func(why string, err error) error {
 		if p, ok := errors.AsType[*fs.PathError](err); ok {
@@ -407,7 +406,6 @@ func (m *message) writeItem(w io.Writer, number int, it Item) error {
 	return nil
 }
 
-// fullyRead reports whether all of the body was read.
 func (m *message) fullyRead() bool { return m.sent == m.length }
 
 // wait returns once the transport has closed the body or read all of it.

@@ -25,7 +25,6 @@ var (
 	errPlainHTTP = errors.New("plain http left this computer")
 )
 
-// proxyStatus is a proxy's refusal of CONNECT.
 type proxyStatus int
 
 func (p proxyStatus) Error() string { return fmt.Sprintf("proxy: status %d", int(p)) }
@@ -69,7 +68,6 @@ func (w *trace) reachedIf(ok bool, stage int32) {
 	}
 }
 
-// throughProxy marks the request of ctx as going through a proxy.
 func throughProxy(ctx context.Context) {
 	if w, ok := ctx.Value(traceKey{}).(*trace); ok {
 		w.proxy.Store(true)
@@ -97,7 +95,6 @@ func transportError(ctx context.Context, err error) error {
 	return brokenAnswer(w)
 }
 
-// timeoutError reports the part that took too long.
 func timeoutError(w *trace) error {
 	switch s := w.stage.Load(); {
 	case w.proxy.Load() && s <= stageConnect:
@@ -230,7 +227,6 @@ func tlsFault(w *trace) error {
 	return nil
 }
 
-// networkFault explains why no connection was made.
 func networkFault(w *trace) error {
 	var (
 		dns *net.DNSError

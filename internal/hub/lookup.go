@@ -245,7 +245,6 @@ func (f *flights) clean() {
 	}
 }
 
-// forget forgets every answer.
 func (f *flights) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -138,7 +138,6 @@ func (s *systemProxy) start() {
 	}()
 }
 
-// proxies are the system's proxy settings.
 type proxies struct {
 	script func(address string) string // automatic configuration; nil if none
 	fixed  map[string]string           // by scheme; "" is any

@@ -235,7 +235,6 @@ func (t *tokens) noteFailure(err error, wait time.Duration) error {
 // not all return at once.
 func jitter(d time.Duration) time.Duration { return d/4 + rand.N(3*d/4) }
 
-// stop ends the background renewal.
 func (t *tokens) stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -11,7 +11,6 @@ import (
 // soundedCalls are the calls on cards that had their tone, or need none.
 type soundedCalls map[engine.CardCall]bool
 
-// toneByOutcome maps the outcomes with a tone to it.
 var toneByOutcome = map[engine.Outcome]sound.Kind{engine.OutcomeFound: sound.Known, engine.OutcomeSeveral: sound.Several,
 	engine.OutcomeNobody: sound.Unknown, engine.OutcomeWithheld: sound.Unknown}
 

@@ -17,7 +17,6 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// knownState is what is known about the overall state.
 type knownState struct {
 	health.Facts                          // except what follows from the fields below
 	port             int                  // of the listener, 0 if it is not running

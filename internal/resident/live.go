@@ -45,10 +45,8 @@ type effective struct {
 
 func (r *Resident) current() *effective { return r.effective.Load() }
 
-// settings returns the current settings.
 func (r *Resident) settings() *settings.Settings { return r.current().settings }
 
-// lang returns the current language.
 func (r *Resident) lang() text.Language { return r.current().lang }
 
 // followSettings keeps everything in line with the settings, including the
@@ -138,7 +136,6 @@ func fingerprint(d profile.Dirs, s *settings.Settings) string {
 	return settings.Fingerprint(d, s.Hub.ExtraCAFile, filepath.Join(d.State, secret.TokensName))
 }
 
-// publish puts settings and a hub into effect.
 func (r *Resident) publish(s *settings.Settings, client *hub.Client, links *hub.LinkChecker) *effective {
 	now := &effective{settings: s, lang: fromsettings.Language(s), client: client, links: links}
 	r.effective.Store(now)
@@ -182,7 +179,6 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	r.windows.Send(windowapi.KindWelcome, r.welcome(""))
 }
 
-// applyRetention applies what is kept of calls and choices.
 func (r *Resident) applyRetention(ctx context.Context, old, next *settings.Settings) {
 	wasKeep, wasDays := fromsettings.HistoryKeep(old)
 	if keep, days := fromsettings.HistoryKeep(next); keep != wasKeep || days != wasDays {
@@ -212,7 +208,6 @@ func (r *Resident) settingsChanged(secrets bool) {
 	}
 }
 
-// params sets the fields of p that follow from the settings.
 func (r *Resident) params(p *engine.Params, e *effective) {
 	c := e.settings.Card
 	p.FullFor, p.AfterCall = c.FullFor, c.AfterCall

@@ -62,7 +62,6 @@ func (r *Resident) historyNotice() string {
 	return r.lang().T(text.CallsNotice(string(r.store.State().Notice)))
 }
 
-// support returns whom to contact.
 func (r *Resident) support() string { return r.lang().Support(r.settings().Support.Contact) }
 
 // recordChoice records what the user says about who calls with a number.
@@ -79,7 +78,6 @@ func (r *Resident) recordChoice(m windowapi.Choice) {
 	}
 }
 
-// askHub looks up a number.
 func (r *Resident) askHub(ctx context.Context, n phone.Number) ([]contact.Contact, error) {
 	hub := r.lookup(r.current()) // the same as the engine's
 	if hub == nil {

@@ -185,7 +185,6 @@ func (r *Resident) status(h health.Report) windowapi.Status {
 	return windowapi.Status{OK: h.State == health.Ready, Sentence: h.Sentence, Hotkeys: k.HotkeyReasons(), Fault: r.historyFault(), Notice: r.historyNotice()}
 }
 
-// performMenuEntry performs an entry of the tray's menu.
 func (r *Resident) performMenuEntry(id string) {
 	if window, ok := strings.CutPrefix(id, menuWindow); ok {
 		r.windows.Show(window)

@@ -99,13 +99,11 @@ type lookups struct {
 	audit *audit.Audit // nil in the demo
 }
 
-// settingsFiles is the state of the files watched by followSettings.
 type settingsFiles struct {
 	fingerprint string        // last seen
 	reread      chan struct{} // check now
 }
 
-// refresher holds what is needed to show the resident's state in tray and windows.
 type refresher struct {
 	refreshMu        sync.Mutex        // held while reading and showing the state
 	sent             windowapi.Sources // to the windows
@@ -116,7 +114,6 @@ type refresher struct {
 // requestRefresh schedules showing the state. It never blocks.
 func (f *refresher) requestRefresh() { wake.Up(f.refreshRequested) }
 
-// watches holds everything that watches the environment.
 type watches struct {
 	hubWatch  *hubwatch.Hub
 	usual     *hubwatch.UsualCalls // nil in the demo
@@ -331,7 +328,6 @@ func (r *Resident) offerWindow(ctx context.Context, first bool) {
 	<-ctx.Done() // as long as the notification can be clicked
 }
 
-// openHistory opens the history and shows its state.
 func (r *Resident) openHistory(ctx context.Context) {
 	if err := r.store.Begin(context.WithoutCancel(ctx)); err != nil {
 		r.o.Log.Error("the history is not kept for now", "why", err)
@@ -339,7 +335,6 @@ func (r *Resident) openHistory(ctx context.Context) {
 	r.historyChanged()
 }
 
-// closeHistory closes the history.
 func (r *Resident) closeHistory() {
 	if err := r.store.Close(); err != nil {
 		r.o.Log.Error("the last calls may not be kept", "why", err)
@@ -408,7 +403,6 @@ func (r *Resident) watch(ctx context.Context, work *sync.WaitGroup) {
 	work.Go(func() { r.readHistory(ctx) })
 }
 
-// deliveryParams returns the configuration of deliveries.
 func (r *Resident) deliveryParams() outboxworker.Params {
 	return outboxworker.Params{Dirs: r.o.Dirs, Settings: r.settings, Language: r.lang, Send: r.windows.Send, Log: r.o.Log,
 		OnState: func(now health.Delivery) { r.changeFacts(func(k *knownState) { k.Delivery = now }) }}

@@ -61,7 +61,6 @@ func (r *Resident) openDisplay() error {
 	return nil
 }
 
-// makeCards creates what shows calls.
 func (r *Resident) makeCards() error {
 	r.corners = cardcorners.Open(r.o.Dirs, r.o.Log)
 	r.testCard = &testCard{Engine: r.engine, changed: func() { r.cards.ConfigChanged() }}
@@ -120,7 +119,6 @@ func (r *Resident) changeFacts(do func(*knownState)) {
 	}
 }
 
-// hotkeyResult records whether a hotkey works.
 func (r *Resident) hotkeyResult(h card.Hotkey, keys string, err error) {
 	now := health.HotkeyWorks
 	switch {
@@ -141,7 +139,6 @@ func (r *Resident) setCardsWaiting(on bool) {
 	r.engine.Reconfigure(func(p *engine.Params) { p.AutoOpen = r.autoOpen() })
 }
 
-// notificationsAble records whether there is a notification service.
 func (r *Resident) notificationsAble(able bool) {
 	now := health.CardsNone
 	if able {
@@ -150,7 +147,6 @@ func (r *Resident) notificationsAble(able bool) {
 	r.changeFacts(func(k *knownState) { k.Cards = now })
 }
 
-// report returns the current state.
 func (r *Resident) report(now time.Time) health.Report {
 	f := r.facts.assemble(r.engine.Snapshot())
 	f.Hiding = r.hiding()
@@ -192,7 +188,6 @@ func (r *Resident) followSession(ctx context.Context) {
 	}
 }
 
-// applySession applies the state of the user's session.
 func (r *Resident) applySession(s session.State) {
 	before := r.hiding()
 	if r.session.Store(&s); r.hiding() == before {
@@ -287,7 +282,6 @@ func (r *Resident) openHubAtStart(ctx context.Context) {
 	}
 }
 
-// openHub opens the hub's first page.
 func (r *Resident) openHub(ctx context.Context) {
 	address := r.settings().Hub.HubURL
 	if address != "" && browse(ctx, address) != nil {

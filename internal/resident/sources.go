@@ -38,7 +38,6 @@ type sources struct {
 	store    string // store of the links' secrets
 }
 
-// source is a running source.
 type source struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -92,7 +91,6 @@ func (ss *sources) restart(s *settings.Settings) {
 	ss.r.facts.change(func(k *knownState) { k.NoTokens = s.Listener.Enabled && !ss.listening(s) })
 }
 
-// listening reports whether there should be a listener.
 func (ss *sources) listening(s *settings.Settings) bool {
 	return s.Listener.Enabled && ss.tokens != (secret.Tokens{})
 }

@@ -64,7 +64,6 @@ func (x *testCard) show(ctx context.Context, c *engine.Card) {
 	}
 }
 
-// newTestCard returns a card with an invented caller.
 func (r *Resident) newTestCard(l text.Language) *engine.Card {
 	return &engine.Card{ID: testCardID, Outcome: engine.OutcomeFound, Number: r.rules(r.settings()).Parse("+31612345678", ""),
 		RingsToday: 1, ReportLevel: call.RingOnly, Rang: time.Now(), OpenedIndex: -1, EarlierChoice: -1, Edition: 1, LinkOK: []bool{true},

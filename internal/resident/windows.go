@@ -28,7 +28,6 @@ import (
 	"wiebelt/internal/text"
 )
 
-// windowParams returns the configuration of the windows process.
 func (r *Resident) windowParams() windowlauncher.Params {
 	return windowlauncher.Params{Exe: r.o.Exe, ProfileDir: r.o.ProfileDir, Welcome: r.welcome, Answer: r.answerWindow, Language: r.lang, Log: r.o.Log,
 		Copy:       func(s string) error { return r.display.Copy(s) },
@@ -193,7 +192,6 @@ func (r *Resident) answerWindow(q request.Request) {
 	}
 }
 
-// applyChange processes changes that a window made on disk.
 func (r *Resident) applyChange(ctx context.Context, m windowapi.Changed) {
 	switch m.What {
 	case windowapi.ChangedHistory:

@@ -192,8 +192,7 @@ func (t *Tracker) reports(s Source) ReportLevel {
 	return reports
 }
 
-// applyLate keeps calls that are too old for a card when first reported, so that all reports
-// of one call make one history entry.
+// applyLate makes one entry of all reports of a call that was too old for a card at first.
 func (t *Tracker) applyLate(e Event, from Source, key string) Change {
 	c := t.find(t.late, e, from, key, e.At)
 	if c != nil && e.State == Ringing && e.At.Sub(c.lastRing).Abs() > StaleAfter {
@@ -270,8 +269,7 @@ func (t *Tracker) findMergeable(from Source, key string, rang time.Time) *tracke
 	return found
 }
 
-// join adds a second source's ring to call c. The call then belongs to the source that
-// can report more about it.
+// join adds a second source's ring to c, which then belongs to the one that can report more.
 func (t *Tracker) join(c *trackedCall, e Event, from Source) Change {
 	c.aliases[alias{from, e.ID}] = true
 	if more := t.reports(e.Source); more > c.ReportLevel {

@@ -107,8 +107,7 @@ func (a Address) Line() string {
 // ShortLine returns street and city: "Kade 12 A, Amsterdam".
 func (a Address) ShortLine() string { return join(", ", a.StreetLine(), a.City) }
 
-// GroupDigits groups a relation number by threes from the right ("100 200"); other
-// text is returned unchanged.
+// GroupDigits groups a relation number by threes from the right ("100 200"), and no other text.
 func GroupDigits(s string) string {
 	for _, r := range s {
 		if r < '0' || r > '9' {

@@ -121,7 +121,6 @@ func (e *Engine) autoOpen(ctx context.Context, c *card) {
 	e.open(ctx, c, 0)
 }
 
-// recordBrowserStart records whether the browser started with a contact's file.
 func (e *Engine) recordBrowserStart(id call.ID, started bool) {
 	if !started {
 		e.p.Log.Warn("browser not started")

@@ -250,7 +250,6 @@ func identifiesCaller(n phone.Number) bool {
 	return n.Kind != phone.Withheld && n.Kind != phone.Placeholder
 }
 
-// applyCall copies a call's details to a card.
 func (e *Engine) applyCall(c *card, l call.Live, n phone.Number) *card {
 	c.Number = n
 	c.Outgoing = l.Direction == call.Outgoing

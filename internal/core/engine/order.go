@@ -96,7 +96,6 @@ func (e *Engine) raise(c *card, now time.Time) {
 	c.Dimmed = c.Rank() == RankEnded && e.anyLive()
 }
 
-// countBySource counts cards by the kind of their source.
 func countBySource(cards []*card) map[string]int {
 	count := map[string]int{}
 	for _, c := range cards {

@@ -43,7 +43,6 @@ func (e *Engine) applyContacts(c *card, found []contact.Contact) {
 	e.s.dirty = true
 }
 
-// moveChosenFirst moves the contact chosen earlier to the front.
 func (e *Engine) moveChosenFirst(c *card) {
 	c.EarlierChoice = -1
 	if e.p.Choices == nil || c.GeneralNumber || len(c.Contacts) < 2 {
@@ -54,7 +53,6 @@ func (e *Engine) moveChosenFirst(c *card) {
 	}
 }
 
-// rememberChoice remembers a click on one of several contacts.
 func (e *Engine) rememberChoice(c *card, i int) {
 	if k := c.Contacts[i]; e.p.Choices != nil && len(c.found) > 1 && !c.GeneralNumber && k.ID != "" && c.LinkOK[i] {
 		e.p.Choices.SetChoice(c.Number.Key(), k.ID)
@@ -64,7 +62,6 @@ func (e *Engine) rememberChoice(c *card, i int) {
 // undoFor is how long a removal can be undone.
 const undoFor = 10 * time.Second
 
-// undo holds what is needed to undo "Niet deze relatie".
 type undo struct {
 	until      time.Time
 	name       string // from the phone system
@@ -129,7 +126,6 @@ func (c *card) openedContact() *contact.Contact {
 	return &c.Contacts[c.OpenedIndex]
 }
 
-// sameContact reports whether two records are of the same contact.
 func sameContact(a, b contact.Contact) bool {
 	if a.ID != "" {
 		return a.ID == b.ID
@@ -137,7 +133,6 @@ func sameContact(a, b contact.Contact) bool {
 	return a == b
 }
 
-// isNameOf reports whether a name from the phone is a contact's.
 func isNameOf(name string, k contact.Contact) bool {
 	return k.FamilyName != "" && strings.Contains(strings.ToLower(name), strings.ToLower(k.FamilyName))
 }

@@ -194,7 +194,6 @@ func (p *plan) format(national string, formats []format, domestic bool) string {
 	return national
 }
 
-// matchesKind reports whether a number is of one of the plan's kinds.
 func (p *plan) matchesKind(national string) bool {
 	return p.general.matches(national) && slices.ContainsFunc(p.kinds, func(k kind) bool { return k.matches(national) })
 }
@@ -215,7 +214,6 @@ type plan struct {
 
 type expression func() *regexp.Regexp
 
-// kind describes numbers of one form.
 type kind struct {
 	lengths []int // ascending; empty: any
 	digits  expression
@@ -225,7 +223,6 @@ func (k kind) matches(national string) bool {
 	return (len(k.lengths) == 0 || slices.Contains(k.lengths, len(national))) && k.digits().MatchString(national)
 }
 
-// format is how matching numbers are written.
 type format struct {
 	leading  expression // may be nil
 	pattern  expression

@@ -13,7 +13,6 @@ const (
 	maxDigits = 15   // per number (ITU-T E.164)
 )
 
-// numerals matches the characters of a number in a text.
 var numerals = lazyregexp.New(`[+(]*[0-9][0-9\s().\-–/+]*`)
 
 // Find returns the numbers in text that was typed or pasted: if there is at most one, as

@@ -151,7 +151,6 @@ func (r *Rules) parseAddress(a address.Address) Number {
 
 func extensionNumber(d string) Number { return Number{Kind: Internal, Digits: d, shown: d, copied: d} }
 
-// isOwnBlock reports whether the digits have a prefix of our own numbers.
 func (r *Rules) isOwnBlock(d string) bool {
 	return slices.ContainsFunc(r.c.InternalPrefixes, func(p string) bool { return p != "" && strings.HasPrefix(d, p) })
 }

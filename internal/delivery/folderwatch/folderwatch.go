@@ -102,7 +102,6 @@ type Folder struct {
 	lastTrouble string           // last trouble with the folder
 }
 
-// file is the state of a file in the folder.
 type file struct {
 	name        string
 	info        fs.FileInfo
@@ -282,7 +281,6 @@ type UncertainError struct{ Item outbox.Item }
 
 func (u *UncertainError) Error() string { return "maybe delivered: " + u.Item.ID }
 
-// add adds a complete file to the outbox.
 func (f *Folder) add(ctx context.Context, x *file) {
 	s := f.o.Source
 	s.Path, s.Resume = filepath.Join(f.o.Dir, x.name), true

@@ -14,7 +14,6 @@ import (
 // lockName is a file in sent, where only we can remove it.
 const lockName = ".watch.lock"
 
-// resultFolder is one of our own folders inside the watched folder.
 type resultFolder struct {
 	*filetrust.Shared
 	info  fs.FileInfo
@@ -38,7 +37,6 @@ func newResultFolder(in *filetrust.Shared, above fs.FileInfo, name string) (*res
 	return p, nil
 }
 
-// write creates a new text file.
 func (p *resultFolder) write(name, text string) error {
 	f, err := p.Create(name)
 	if err != nil {

@@ -29,7 +29,6 @@ func (p *resultFolder) share(above fs.FileInfo) error {
 	return d.Chmod(mode)
 }
 
-// shareFile gives the group read access to a file.
 func (p *resultFolder) shareFile(f *os.File) error {
 	if p.group == nil || f.Chown(-1, *p.group) != nil {
 		return nil

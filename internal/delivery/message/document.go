@@ -37,7 +37,6 @@ func (g group) find(name string) (place int, inner *group) {
 	return 0, nil
 }
 
-// attachment is a document's reference to a file that belongs to it.
 type attachment struct {
 	file, extension string
 	at              string // the group: "AL[1]/BY[2]"

@@ -9,7 +9,6 @@ import (
 	"strings"
 )
 
-// maxDocuments limits the XML files inspected per ZIP.
 const maxDocuments = 64
 
 // Inspect checks a ZIP of size bytes before it is sent: its directory, the place and name
@@ -206,7 +205,6 @@ func (l nameIndex) find(name string) (entry int, odd Code) {
 	return -1, AttachmentMissing
 }
 
-// matchAttachments compares a document's references to attachments with the files.
 func (i *inspection) matchAttachments(all []attachment, document int, files nameIndex, named []bool) {
 	for _, a := range all {
 		note := func(c Code, element string) {

@@ -97,7 +97,6 @@ func (f Finding) String() string {
 	return s
 }
 
-// maxFindings limits the findings in a report.
 const maxFindings = 200
 
 // Report holds what was found in a ZIP: the first 200 findings, always

@@ -11,7 +11,6 @@ import (
 	"time"
 )
 
-// findingFunc receives findings.
 type findingFunc func(c Code, element string, line int)
 
 // readDocument reads an XML document in UTF-8, UTF-16 with a mark, or a Western single-byte
@@ -44,7 +43,6 @@ func readDocument(r io.Reader, l Limits, found findingFunc) (attachments []attac
 	return c.attachments, true, nil
 }
 
-// node is a parsed element.
 type node struct {
 	name     string // without a prefix
 	attrs    []xml.Name
@@ -53,7 +51,6 @@ type node struct {
 	line     int
 }
 
-// documentReader reads the elements of a Contractdocument.
 type documentReader struct {
 	g       *limitedReader
 	d       *xml.Decoder
@@ -153,7 +150,6 @@ func (t *documentReader) read() (root node, err error) {
 	}
 }
 
-// pushElement adds an element to the open ones.
 func (t *documentReader) pushElement(open []element, x xml.StartElement, done bool) ([]element, error) {
 	switch {
 	case done:
@@ -214,7 +210,6 @@ func (c *checker) checkAttributes(n node, at string) {
 	}
 }
 
-// checkGroup checks a group at path.
 func (c *checker) checkGroup(g group, n node, path string) {
 	below := func(name string) string {
 		if path == "" {
@@ -268,7 +263,6 @@ func (c *checker) checkGroup(g group, n node, path string) {
 	}
 }
 
-// reportMissing reports what a group lacks of what it should have.
 func (c *checker) reportMissing(g group, n node, count map[string]int, values map[string]string, below func(string) string) {
 	for _, name := range g.elements {
 		if values[name] == "" {

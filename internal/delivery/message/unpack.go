@@ -26,7 +26,6 @@ func newUnpacker(f *file) *unpacker {
 	return &unpacker{f: f, packed: bufio.NewReaderSize(nil, 32<<10)}
 }
 
-// open starts an entry.
 func (u *unpacker) open(entry int, m member) {
 	u.entry = entry
 	u.packed.Reset(io.NewSectionReader(u.f, m.data, m.packed))

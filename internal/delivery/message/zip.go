@@ -95,7 +95,6 @@ func (b zipError) Error() string { return "message: " + string(b.code) }
 
 func archiveError(c Code) error { return zipError{c, -1} }
 
-// directoryLocation is the location of the directory.
 type directoryLocation struct {
 	entries       uint64
 	start, length int64
@@ -187,7 +186,6 @@ func (f *file) readZip64End(locator []byte, end int64, entries, length, start ui
 	return e, l, s, at, nil
 }
 
-// member is an entry in the ZIP's directory.
 type member struct {
 	name, displayName string // raw, and as UTF-8
 	flags, method     int
@@ -326,7 +324,6 @@ func extraField(extra []byte, id int) (found []byte, count int) {
 	return found, count
 }
 
-// nameOf returns the name of an entry as text.
 func nameOf(m member, extra []byte, i int, report *Report) string {
 	ascii := !strings.ContainsFunc(m.name, func(r rune) bool { return r >= utf8.RuneSelf })
 	second := ""

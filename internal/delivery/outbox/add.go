@@ -159,7 +159,6 @@ func DryRun(ctx context.Context, s Source, temp string, check Check) (size int64
 	return info.Size(), found, err
 }
 
-// openFile opens a regular file.
 func openFile(path string) (*os.File, os.FileInfo, error) {
 	info, err := os.Stat(path) // before opening: opening a pipe would block
 	if err != nil {

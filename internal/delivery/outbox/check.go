@@ -8,7 +8,6 @@ import (
 	"wiebelt/internal/delivery/message"
 )
 
-// maxFindings limits the findings stored per item.
 const maxFindings = 20
 
 // Check inspects a file of the given size before it is added, and may refuse

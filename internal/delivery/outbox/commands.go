@@ -10,7 +10,6 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// change changes one item.
 func (b *Outbox) change(ctx context.Context, id string, do func(*sql.Tx, *Item) error) (Item, error) {
 	var it Item
 	err := b.tx(ctx, func(tx *sql.Tx) error {

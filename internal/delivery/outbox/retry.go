@@ -2,7 +2,6 @@ package outbox
 
 import "time"
 
-// effect is what an outcome does to the queue.
 type effect struct {
 	hold     Reason        // stop until an administrator acts
 	pause    bool          // pause briefly, longer each time
@@ -131,7 +130,6 @@ func decide(it Item, o outcome, now time.Time, r retryRules) (Item, effect) {
 	return it.finish(end, now), e
 }
 
-// expired reports whether the item has been tried long enough.
 func (it Item) expired(now time.Time) bool {
 	if !it.Deadline.IsZero() && !now.Before(it.Deadline) {
 		return true

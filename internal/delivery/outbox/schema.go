@@ -144,7 +144,6 @@ func (b *Outbox) recreate(ctx context.Context, why error) error {
 	return err
 }
 
-// createDatabase creates a new database with the found items.
 func (b *Outbox) createDatabase(ctx context.Context, found []Item) error {
 	if err := b.openFile(ctx); err != nil {
 		return err

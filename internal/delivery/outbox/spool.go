@@ -39,7 +39,6 @@ type file interface {
 	Sync() error
 }
 
-// disk is the real file system.
 type disk struct{}
 
 func (disk) Create(path string) (file, error) {
@@ -133,7 +132,6 @@ func (c *spoolWriter) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// item returns what is known about the written data.
 func (c *spoolWriter) item() Item {
 	return Item{SHA256: hex.EncodeToString(c.sum.Sum(nil)), crc: c.crc, Size: c.n}
 }

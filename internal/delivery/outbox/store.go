@@ -50,7 +50,6 @@ func (b *Outbox) verifyFile() error {
 	return nil
 }
 
-// updateItem updates an item in the database.
 func updateItem(ctx context.Context, tx *sql.Tx, it Item) error {
 	done, err := tx.ExecContext(ctx, "UPDATE items SET ("+columns+") = ("+placeholders+") WHERE id = ?", append(it.fields(), it.ID)...)
 	if err != nil {
@@ -76,7 +75,6 @@ func itemByID(ctx context.Context, q sqlitefile.Querier, id string) (Item, error
 	return it, err
 }
 
-// itemsWhere returns the items matching where.
 func itemsWhere(ctx context.Context, q sqlitefile.Querier, where string, args ...any) ([]Item, error) {
 	return sqlitefile.Rows(scanItem)(q.QueryContext(ctx, "SELECT id, "+columns+" FROM items WHERE "+where, args...))
 }
@@ -178,7 +176,6 @@ func (b *Outbox) spoolItems() ([]Item, error) {
 	return all, nil
 }
 
-// checksum reads the copy of an item.
 func (b *Outbox) checksum(id string) (Item, error) {
 	f, err := b.o.fs.Open(b.spoolPath(id))
 	if err != nil {

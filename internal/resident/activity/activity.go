@@ -23,7 +23,6 @@ type Monitor struct {
 	endTest context.CancelFunc // ends the running test call
 }
 
-// report is one report of an incoming call.
 type report struct {
 	kind, link string
 	state      call.State

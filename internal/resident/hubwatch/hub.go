@@ -48,7 +48,6 @@ func (h *HubState) note(f contact.Failure, at time.Time) (news bool) {
 	return news
 }
 
-// fails reports whether the last conclusive check failed.
 func (h *HubState) fails() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

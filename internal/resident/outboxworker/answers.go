@@ -53,7 +53,6 @@ func (d *Worker) Answer(q request.Request) {
 	}
 }
 
-// isSetUp reports whether delivery is set up.
 func (d *Worker) isSetUp() bool {
 	h := d.p.Settings().Hub
 	return h.Intermediary != "" && len(h.Missing()) == 0

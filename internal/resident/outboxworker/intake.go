@@ -37,7 +37,6 @@ type candidate struct {
 	takenAt   time.Time // when it was added, as row says; later snapshots have it
 }
 
-// offer queues files to be added.
 func (d *Worker) offer(paths []string) {
 	d.mu.Lock()
 	now := time.Now()
@@ -92,7 +91,6 @@ func (d *Worker) oldest() *candidate {
 	return nil
 }
 
-// addFile adds one file.
 func (d *Worker) addFile(ctx context.Context, c *candidate) {
 	info, err := os.Stat(c.path)
 	if err == nil && info.IsDir() {

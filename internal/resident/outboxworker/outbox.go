@@ -208,7 +208,6 @@ func (d *Worker) Recheck() {
 	d.TriggerCheck()
 }
 
-// resumeQueue releases a held queue.
 func (d *Worker) resumeQueue(ctx context.Context) {
 	d.mu.Lock()
 	box, due := d.box, d.release
@@ -300,7 +299,6 @@ func (d *Worker) report() {
 	d.p.OnState(f)
 }
 
-// progress implements outbox.Options.Progress.
 func (d *Worker) progress(id string, sent, size int64) {
 	d.mu.Lock()
 	d.unsentProgress = &windowapi.Progress{ID: id, Sent: sent, Size: size}
@@ -308,7 +306,6 @@ func (d *Worker) progress(id string, sent, size int64) {
 	wake.Up(d.changes)
 }
 
-// changed triggers an update of the windows.
 func (d *Worker) changed() {
 	d.mu.Lock()
 	d.dirty = true

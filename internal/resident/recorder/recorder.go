@@ -104,7 +104,6 @@ func (r *Recorder) dropNewest() {
 	}
 }
 
-// next returns the entry that has waited longest.
 func (r *Recorder) next() (e engine.Entry, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -224,7 +223,6 @@ func (r *Recorder) forgetOldest() {
 	}
 }
 
-// failed counts a failed write.
 func (r *Recorder) failed(err error) {
 	r.failures++
 	r.lastErr = err

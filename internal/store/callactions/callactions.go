@@ -180,7 +180,6 @@ func (c *Calls) sendChoice(e history.Entry, what string) {
 	c.Send(windowapi.KindChoice, windowapi.Choice{Number: e.Number, Contact: e.ContactID, What: what})
 }
 
-// get returns a call as it is now.
 func (c *Calls) get(ctx context.Context, s *settings.Settings, id int64) (e history.Entry, err error) {
 	err = c.withHistory(ctx, s, func(h *history.Store) (err error) {
 		e, err = h.Get(ctx, id)
@@ -273,7 +272,6 @@ func (c *Calls) CallBack(ctx context.Context, id int64) error {
 	return nil // the call itself ticks off missed ones
 }
 
-// callNumber returns a call and its number by our rules.
 func (c *Calls) callNumber(ctx context.Context, s *settings.Settings, id int64) (e history.Entry, n phone.Number, err error) {
 	if e, err = c.get(ctx, s, id); err != nil {
 		return e, n, err

@@ -19,13 +19,11 @@ const version = 1
 // maxFile exceeds the size of maxChoices choices.
 const maxFile = 8 << 20
 
-// file is what Run knows about the file.
 type file struct {
 	keyMark  string // of the key that its numbers are hashed with, "" for none
 	keepAsIs bool   // of a newer version, or unreadable now: left as it is
 }
 
-// contents is the file.
 type contents struct {
 	Version int     `json:"version"`
 	Key     string  `json:"key"`
@@ -43,8 +41,7 @@ var (
 	errLeftAsIs = errors.New("the file with remembered choices is of a newer version or cannot be read, and stays as it is")
 )
 
-// load reads the file. A damaged one is deleted: nobody could tell whose choices to forget
-// in it, and choices are soon made again.
+// load reads the file. A damaged one is deleted: nobody could tell whom to forget in it.
 func (s *Store) load() {
 	_ = os.Remove(s.p.Path + ".damaged") // earlier versions kept it
 	if !s.keeps() {

@@ -17,7 +17,6 @@ const (
 	purgeEvery = time.Hour
 )
 
-// secretName is the key's name in the secret store.
 const secretName = "choices"
 
 // KeyRef is where the secret store keeps the key of the remembered choices.
@@ -111,8 +110,7 @@ func (s *Store) ensureKey(ctx context.Context) (err error) {
 	return nil
 }
 
-// findKey gets or creates the key in the secret store, and applies what
-// was done without it.
+// findKey gets or creates the key, and applies what was done without it.
 func (s *Store) findKey(ctx context.Context) error {
 	text, err := s.p.Secrets().Get(ctx, KeyRef())
 	key, ok := decodeKey(text)
@@ -154,7 +152,6 @@ func markOf(key []byte) string {
 	return base64.RawURLEncoding.EncodeToString(t[:8])
 }
 
-// purge deletes choices older than KeepFor.
 func (s *Store) purge() {
 	limit := time.Now().Add(-KeepFor)
 	err := s.deleteIf(func(_ tag, _ string, c choice) bool { return !c.used.After(limit) })

@@ -108,8 +108,7 @@ func (s *Store) Remove(ctx context.Context, id int64) (was Entry, err error) {
 	return was, s.emptyLogAfter(ctx, err)
 }
 
-// emptyLogAfter empties the log after a removal whose result was
-// err. If somebody keeps reading, the log is emptied later.
+// emptyLogAfter empties the log after a removal, with result err: later if somebody is reading.
 func (s *Store) emptyLogAfter(ctx context.Context, err error) error {
 	if err == nil {
 		s.dbMu.RLock()
@@ -132,8 +131,7 @@ func eraseError(err error) error {
 	return nil
 }
 
-// notOpenError returns why nothing can be deleted from
-// a file that is not open; nil if there is no file.
+// notOpenError returns why nothing can be deleted from a closed file; nil if there is none.
 func (s *Store) notOpenError() error {
 	if _, err := os.Stat(s.path); errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -141,7 +139,6 @@ func (s *Store) notOpenError() error {
 	return eraseError(errFileNotOpen)
 }
 
-// forgetPersons removes the names from every call.
 func (s *Store) forgetPersons(ctx context.Context) error {
 	none := true
 	if err := sqlitefile.Tx(ctx, s.db, func(tx *sql.Tx) error {

@@ -66,7 +66,6 @@ func Narrows(filter, than string) bool {
 	return true
 }
 
-// fold ignores case and accents.
 func fold(s string) string {
 	return strings.ReplaceAll(displaytext.Fold(strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")), "\x00", "")
 }

@@ -65,7 +65,6 @@ type Query struct {
 	Filter string // as typed
 }
 
-// where returns the condition and the index to use.
 func (q Query) where() (index, condition string, args []any) {
 	index, conditions := "calls_list", []string{"NOT (" + notTickedOff + ")"}
 	switch q.View {

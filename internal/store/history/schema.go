@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"wiebelt/internal/store/sqlitefile"
-
 	_ "modernc.org/sqlite" // the driver, pure Go
+
+	"wiebelt/internal/store/sqlitefile"
 )
 
 // migrations[n] migrates a file from version n to n+1. A released step never changes:
@@ -56,7 +56,6 @@ var migrations = []sqlitefile.Step{
 	{SQL: `ALTER TABLE calls ADD COLUMN taken_by TEXT NOT NULL DEFAULT '';`},
 }
 
-// fillFind fills the search column of existing entries.
 func fillFind(ctx context.Context, tx *sql.Tx) error {
 	for last := int64(0); ; {
 		some, err := sqlitefile.Rows(func(row sqlitefile.Row) (e Entry, err error) {
@@ -90,10 +89,8 @@ func (e *Entry) pointers() []any {
 		&e.Outcome, &e.Result, at(&e.HandledAt), &e.rejectedBy, &e.AnsweredBy}
 }
 
-// written returns the values of writtenColumns.
 func (e Entry) written() []any { return append(e.pointers(), e.searchText()) }
 
-// scan reads readColumns.
 func scan(row sqlitefile.Row) (e Entry, err error) {
 	err = row.Scan(append([]any{&e.ID}, e.pointers()...)...)
 	e.PersonRejected = e.rejectedBy != notRejected

@@ -144,7 +144,6 @@ func (s *Store) close() {
 	}
 }
 
-// begin opens the file according to keep and days.
 func (s *Store) begin(ctx context.Context) error {
 	s.mu.Lock()
 	s.lastTried = s.now()
@@ -269,7 +268,6 @@ func faultOf(err error) Fault {
 	return FaultOther
 }
 
-// recordResult records the result of an attempt to write.
 func (s *Store) recordResult(err error) {
 	if errors.Is(err, context.Canceled) {
 		return // nobody waited for the result

@@ -171,13 +171,11 @@ func (s *Store) Restore(ctx context.Context, e Entry) error {
 	})
 }
 
-// rewrite overwrites the entry with e's ID.
 func rewrite(ctx context.Context, tx *sql.Tx, e Entry) error {
 	_, err := tx.ExecContext(ctx, `UPDATE calls SET (`+writtenColumns+`) = (`+placeholders(e.written())+`) WHERE id = ?`, append(e.written(), e.ID)...)
 	return err
 }
 
-// placeholders are the placeholders of values in a statement.
 func placeholders(values []any) string { return strings.Repeat(", ?", len(values))[2:] }
 
 // tickOff ticks off the missed calls before e that have its number, if e dealt with
@@ -250,7 +248,6 @@ func (s *Store) updatePerson(ctx context.Context, e Entry, set func(now *Entry, 
 	})
 }
 
-// setPerson copies the caller's identity.
 func (e *Entry) setPerson(from Entry) {
 	e.Name, e.ContactID, e.RelationNumber, e.Link = from.Name, from.ContactID, from.RelationNumber, from.Link
 }
