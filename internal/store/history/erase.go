@@ -49,7 +49,7 @@ func (s *Store) DeleteAll(ctx context.Context) error {
 	defer s.dbMu.RUnlock()
 	switch {
 	case s.db == nil && s.State().Fault == FaultNewer:
-		return eraseError(ErrNewer)
+		return during("erase from", ErrNewer)
 	case s.db == nil:
 		return s.removeFiles()
 	}
@@ -77,7 +77,7 @@ func (s *Store) deleteWhere(ctx context.Context, which string, arg any) error {
 	s.dbMu.RLock()
 	defer s.dbMu.RUnlock()
 	if err := remove(s.asidePath()); err != nil {
-		return eraseError(err)
+		return during("erase from", err)
 	}
 	if s.db == nil {
 		return s.notOpenError()
@@ -120,13 +120,13 @@ func (s *Store) emptyLogAfter(ctx context.Context, err error) error {
 			return nil
 		}
 	}
-	return eraseError(err)
+	return during("erase from", err)
 }
 
-// eraseError wraps an error of deleting.
-func eraseError(err error) error {
+// during adds to an error what was being done.
+func during(what string, err error) error {
 	if err != nil {
-		return fmt.Errorf("erase from call history: %w", err)
+		return fmt.Errorf("%s call history: %w", what, err)
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (s *Store) notOpenError() error {
 	if _, err := os.Stat(s.path); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	return eraseError(errFileNotOpen)
+	return during("erase from", errFileNotOpen)
 }
 
 func (s *Store) forgetPersons(ctx context.Context) error {
@@ -169,14 +169,14 @@ func (s *Store) forgetPersons(ctx context.Context) error {
 func (s *Store) erase(ctx context.Context, always bool, statement string, args ...any) error {
 	r, err := s.db.ExecContext(ctx, statement, args...)
 	if err != nil {
-		return eraseError(err)
+		return during("erase from", err)
 	}
 	n, err := r.RowsAffected()
 	if err != nil || n == 0 && !always {
 		return err
 	}
 	if err := s.emptyLog(ctx); err != nil {
-		return eraseError(err)
+		return during("erase from", err)
 	}
 	return s.countMissed(ctx)
 }

@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"slices"
 
 	"wiebelt/internal/store/sqlitefile"
@@ -13,16 +12,12 @@ import (
 // folder. It returns ErrNewer if a newer version wrote it, another error if it is damaged
 // or unreadable, and nil if it is sound or merely needs migration.
 func CheckFile(ctx context.Context, path string) error {
-	err := sqlitefile.Inspect(ctx, path, func(db *sql.DB, schema int) error {
+	return during("check", sqlitefile.Inspect(ctx, path, func(db *sql.DB, schema int) error {
 		if schema > len(migrations) {
 			return ErrNewer
 		}
 		return sqlitefile.Check(ctx, db)
-	})
-	if err != nil {
-		return fmt.Errorf("check call history: %w", err)
-	}
-	return nil
+	}))
 }
 
 // personalColumns are the columns that identify who called and what was called.
@@ -37,7 +32,7 @@ func People(ctx context.Context, path string, limit int) (map[string][]string, e
 		found, err = readPeople(ctx, db, limit)
 		return err
 	})
-	return found, readError(err)
+	return found, during("read", err)
 }
 
 func readPeople(ctx context.Context, db *sql.DB, limit int) (map[string][]string, error) {

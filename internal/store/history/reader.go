@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -26,13 +25,13 @@ type Reader struct {
 func OpenReadOnly(ctx context.Context, path string) (*Reader, error) {
 	was, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("open call history: %w", err)
+		return nil, during("open", err)
 	}
 	// Sort in memory: a temporary file would outlive a deletion.
 	db, err := sqlitefile.OpenWith(ctx, path,
 		"mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(ON)&_pragma=temp_store(MEMORY)", checkSchema)
 	if err != nil {
-		return nil, fmt.Errorf("open call history: %w", err)
+		return nil, during("open", err)
 	}
 	return &Reader{db, path, was}, nil
 }
@@ -115,7 +114,7 @@ func (r *Reader) Part(ctx context.Context, q Query, p Place, span, limit int) (e
 	switch {
 	case errors.Is(err, sql.ErrNoRows): // the end
 	case err != nil:
-		return nil, Place{}, readError(err)
+		return nil, Place{}, during("read", err)
 	default:
 		next.Rang = sqlitefile.Time(rang)
 		from += " AND (rang, id) >= (?, ?)"
@@ -161,7 +160,7 @@ func (r *Reader) Count(ctx context.Context, q Query, p Place, t time.Time) (coun
 }
 
 func (r *Reader) queryInt(ctx context.Context, into *int, query string, args ...any) error {
-	return readError(r.db.QueryRowContext(ctx, query, args...).Scan(into))
+	return during("read", r.db.QueryRowContext(ctx, query, args...).Scan(into))
 }
 
 // UnhandledCalls returns the missed calls not ticked off, newest first, at most limit.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 
 	_ "modernc.org/sqlite" // the driver, pure Go
 
@@ -110,16 +109,7 @@ func orGone(e Entry, err error) (Entry, error) {
 	return e, err
 }
 
-// query returns the entries found by a query for readColumns.
 func query(ctx context.Context, db *sql.DB, text string, args ...any) ([]Entry, error) {
 	es, err := sqlitefile.Rows(scan)(db.QueryContext(ctx, text, args...))
-	return es, readError(err)
-}
-
-// readError wraps an error of reading.
-func readError(err error) error {
-	if err != nil {
-		return fmt.Errorf("read call history: %w", err)
-	}
-	return nil
+	return es, during("read", err)
 }

@@ -84,7 +84,7 @@ func OpenBeside(ctx context.Context, path string, keep Keep, now func() time.Tim
 		return s, nil
 	}
 	if err := s.openBeside(ctx); err != nil {
-		return nil, fmt.Errorf("open call history: %w", err)
+		return nil, during("open", err)
 	}
 	return s, nil
 }
@@ -185,7 +185,7 @@ func (s *Store) begin(ctx context.Context) error {
 	}
 	if err != nil {
 		s.close()
-		return fmt.Errorf("open call history: %w", err)
+		return during("open", err)
 	}
 	s.mu.Lock()
 	s.ended = s.keep != KeepPaused
@@ -313,7 +313,7 @@ func (s *Store) withFile(do func(*sql.DB) error) error {
 func (s *Store) Get(ctx context.Context, id int64) (e Entry, err error) {
 	err = s.withFile(func(db *sql.DB) error {
 		e, err = get(ctx, db, id)
-		return readError(err)
+		return during("read", err)
 	})
 	if err == nil && e.ID == 0 {
 		err = ErrGone
@@ -334,7 +334,7 @@ func (s *Store) Last(ctx context.Context, limit int) (es []Entry, err error) {
 // CountIncoming counts the calls that came in at or after from and before to.
 func (s *Store) CountIncoming(ctx context.Context, from, to time.Time) (n int, err error) {
 	err = s.withFile(func(db *sql.DB) error {
-		return readError(db.QueryRowContext(ctx, `SELECT count(*) FROM calls INDEXED BY calls_list WHERE rang >= ? AND rang < ? AND outgoing = 0`,
+		return during("read", db.QueryRowContext(ctx, `SELECT count(*) FROM calls INDEXED BY calls_list WHERE rang >= ? AND rang < ? AND outgoing = 0`,
 			sqlitefile.Micros(from), sqlitefile.Micros(to)).Scan(&n))
 	})
 	return n, err
@@ -351,7 +351,7 @@ func (s *Store) LastByKind(ctx context.Context) (map[string]time.Time, error) {
 			last[kind] = sqlitefile.Time(rang)
 			return none, err
 		})(db.QueryContext(ctx, `SELECT kind, max(rang) FROM calls WHERE outgoing = 0 GROUP BY kind`))
-		return readError(err)
+		return during("read", err)
 	})
 	return last, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -41,7 +40,7 @@ func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("write call history: %w", err)
+		return 0, during("write", err)
 	}
 	s.mu.Lock()
 	due := id != 0 && s.now().Sub(s.lastPurge) >= purgeEvery
@@ -280,16 +279,12 @@ func (s *Store) update(ctx context.Context, statement string, args ...any) error
 
 // write is change, unless paused, with errors that name the operation.
 func (s *Store) write(ctx context.Context, f func(*sql.Tx, Keep) error) error {
-	err := s.change(ctx, func(tx *sql.Tx, keep Keep) error {
+	return during("write", s.change(ctx, func(tx *sql.Tx, keep Keep) error {
 		if keep == KeepPaused {
 			return nil
 		}
 		return f(tx, keep)
-	})
-	if err != nil {
-		return fmt.Errorf("write call history: %w", err)
-	}
-	return nil
+	}))
 }
 
 // change runs f in a transaction and notes the result. A file that is damaged or was
