@@ -3,9 +3,11 @@
 package contact
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"wiebelt/internal/core/displaytext"
 )
@@ -17,12 +19,7 @@ type CodedValue struct {
 }
 
 // Text returns the description, or the code if there is none.
-func (c CodedValue) Text() string {
-	if c.Description != "" {
-		return c.Description
-	}
-	return c.Code
-}
+func (c CodedValue) Text() string { return cmp.Or(c.Description, c.Code) }
 
 // Address is a home address; every part may be empty.
 type Address struct {
@@ -109,10 +106,8 @@ func (a Address) ShortLine() string { return join(", ", a.StreetLine(), a.City) 
 
 // GroupDigits groups a relation number by threes from the right ("100 200"), and no other text.
 func GroupDigits(s string) string {
-	for _, r := range s {
-		if r < '0' || r > '9' {
-			return s
-		}
+	if strings.Trim(s, "0123456789") != "" {
+		return s
 	}
 	var b strings.Builder
 	for i, r := range s {
@@ -128,12 +123,8 @@ func GroupDigits(s string) string {
 // lower-case letters (a first name) is unchanged.
 func dotInitials(s string) string {
 	compact := strings.ReplaceAll(s, " ", "")
-	for _, r := range compact {
-		if !unicode.IsUpper(r) {
-			return s
-		}
-	}
-	if len([]rune(compact)) > 6 {
+	other := func(r rune) bool { return !unicode.IsUpper(r) }
+	if strings.ContainsFunc(compact, other) || utf8.RuneCountInString(compact) > 6 {
 		return s
 	}
 	var b strings.Builder

@@ -263,20 +263,14 @@ var threeDigitArea = map[string]bool{
 }
 
 func groupPairs(s string) string {
-	var b strings.Builder
+	var groups []string
 	if len(s)%2 == 1 && len(s) >= 3 {
-		b.WriteString(s[:3])
-		s = s[3:]
+		groups, s = append(groups, s[:3]), s[3:]
 	}
-	for len(s) > 0 {
-		k := min(2, len(s))
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(s[:k])
-		s = s[k:]
+	for pair := range slices.Chunk([]byte(s), 2) {
+		groups = append(groups, string(pair))
 	}
-	return b.String()
+	return strings.Join(groups, " ")
 }
 
 // Key identifies the caller for merging calls and caching: E.164, else the digits. All
