@@ -44,7 +44,7 @@ var (
 // load reads the file. A damaged one is deleted: nobody could tell whom to forget in it.
 func (s *Store) load() {
 	_ = os.Remove(s.p.Path + ".damaged") // earlier versions kept it
-	if !s.keeps() {
+	if keep, _ := s.setting(); !keep {
 		if _, err := os.Lstat(s.p.Path); err == nil {
 			s.file.keyMark = "?" // so that the key is deleted too
 		}

@@ -36,7 +36,7 @@ func (s *Store) Run(ctx context.Context) {
 				again = time.After(keyRetry)
 			}
 		}
-		if !s.keeps() {
+		if keep, _ := s.setting(); !keep {
 			if err := s.removeAll(ctx); err != nil {
 				s.p.Log.Warn("remembered choices not deleted", "why", err)
 			}
@@ -73,16 +73,10 @@ func (s *Store) report(err error) {
 	}
 }
 
-func (s *Store) keeps() bool {
+func (s *Store) setting() (keep, paused bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.keep
-}
-
-func (s *Store) isPaused() bool {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.paused
+	return s.keep, s.paused
 }
 
 // needsKey reports whether the key is missing although something needs it. Until
@@ -114,7 +108,7 @@ func (s *Store) ensureKey(ctx context.Context) (err error) {
 func (s *Store) findKey(ctx context.Context) error {
 	text, err := s.p.Secrets().Get(ctx, KeyRef())
 	key, ok := decodeKey(text)
-	if s.isPaused() && (err != nil || !ok || markOf(key) != s.file.keyMark) {
+	if _, paused := s.setting(); paused && (err != nil || !ok || markOf(key) != s.file.keyMark) {
 		return cmp.Or(err, secret.ErrNotSet) // in which store the key is may be just as unreadable
 	}
 	switch {
