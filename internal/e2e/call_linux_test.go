@@ -17,7 +17,7 @@ func TestRealCall(t *testing.T) {
 	t.Parallel()
 	sip, control := phonetest.StartBaresip(t)
 	o := prepare(t, "[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\naddress = \""+control+"\"")
-	notes := o.opener("exit 0")
+	notes := o.opener()
 	o.start()
 	o.Until("the link is up", func() bool { return strings.Contains(o.log.String(), "state=connected") })
 

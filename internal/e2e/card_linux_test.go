@@ -47,7 +47,7 @@ func meant() { time.Sleep(400 * time.Millisecond) }
 func TestHotkeys(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[card]\nhotkey_open = \"Ctrl+Alt+Shift+O\"\nhotkey_hear = \"Ctrl+Alt+W\"\nhotkey_close = \"Ctrl+Alt+Shift+X\"")
-	notes := o.opener("exit 0")
+	notes := o.opener()
 	o.start()
 	term := o.Terminal(image.Rect(40, 40, 600, 400))
 	was := o.FocusedWindow()
@@ -113,12 +113,12 @@ func TestFullScreen(t *testing.T) {
 		t.Error("something is above the film")
 	}
 	fill("remove")
-	o.shows("the card after the film", vriesCard(t, card.Look{}, 1))
+	o.shows("the card after the film", foundCard(t, "+31698760011", "", vries.Contact))
 	fill("add")
 	waits(2)
 	o.Until("the film is whole again", func() bool { return o.Pixel(corner.X, corner.Y) == before })
 	o.set("card.over_fullscreen", true)
-	o.shows("the card above the film", vriesCard(t, card.Look{Privacy: card.PrivacyNumber}, 1))
+	o.shows("the card above the film", foundCardIn(t, card.Look{Privacy: card.PrivacyNumber}, "+31698760011", "", vries.Contact))
 }
 
 // stop ends the resident and waits until it is gone.

@@ -13,19 +13,6 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// blue returns the middle of a card's primary button.
-func blue(card *image.RGBA) image.Point {
-	var at image.Rectangle
-	for y := range card.Rect.Dy() {
-		for x := 8; x < card.Rect.Dx(); x++ {
-			if has(card, x, y, 0x0B, 0x6B, 0xCB) && y > card.Rect.Dy()/2 {
-				at = at.Union(image.Rect(x, y, x+1, y+1))
-			}
-		}
-	}
-	return at.Min.Add(at.Size().Div(2))
-}
-
 // cardWatcher watches the windows of cards on a screen.
 type cardWatcher struct {
 	t    *testing.T
@@ -91,12 +78,6 @@ func (e *cardWatcher) stop() cardCounts {
 		<-e.done
 	}
 	return e.seen
-}
-
-// cards returns the places of the cards' windows in the column at the corner, lowest first,
-// including the line that counts further calls.
-func (e *cardWatcher) cards() []image.Rectangle {
-	return slices.DeleteFunc(e.columns(), func(r image.Rectangle) bool { return r.Min.X != width-16-cardWidth })
 }
 
 // columns returns the places of the cards' windows in every column.

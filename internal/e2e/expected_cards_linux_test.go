@@ -35,26 +35,15 @@ func callersCard(t testing.TB, c engine.Card, number, line string, look card.Loo
 	return card.Picture(c, look, scale)
 }
 
-// foundCard returns the expected card of one or several contacts.
-func foundCard(t testing.TB, number, line string, k ...contact.Contact) *image.RGBA {
+// foundCard returns the expected card of one contact.
+func foundCard(t testing.TB, number, line string, k contact.Contact) *image.RGBA {
 	t.Helper()
-	return foundCardIn(t, text.Dutch, number, line, k...)
+	return foundCardIn(t, card.Look{}, number, line, k)
 }
 
-func foundCardIn(t testing.TB, l text.Language, number, line string, k ...contact.Contact) *image.RGBA {
+func foundCardIn(t testing.TB, look card.Look, number, line string, k contact.Contact) *image.RGBA {
 	t.Helper()
-	c := engine.Card{Outcome: engine.OutcomeFound, Contacts: k}
-	if len(k) > 1 {
-		c.Outcome = engine.OutcomeSeveral
-	}
-	return callersCard(t, c, number, line, card.Look{Language: l}, 1)
-}
-
-// vriesCard returns the card of vries in a look.
-func vriesCard(t testing.TB, look card.Look, scale float32) *image.RGBA {
-	t.Helper()
-	return callersCard(t, engine.Card{Outcome: engine.OutcomeFound, Contacts: []contact.Contact{vries.Contact}}, "+31698760011",
-		"", look, scale)
+	return callersCard(t, engine.Card{Outcome: engine.OutcomeFound, Contacts: []contact.Contact{k}}, number, line, look, 1)
 }
 
 func searchingCard(t testing.TB, number string) *image.RGBA {

@@ -9,6 +9,7 @@ import (
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/card"
 )
 
 // TestLanguageIsSwitched: where no panel shows an icon, the calls window opens without
@@ -44,7 +45,7 @@ func TestLanguageIsSwitched(t *testing.T) {
 		must.Get(i.hub.AddInvented(t.Context(), k))(t)
 		c := simulate.Call{ID: k.Contact.ID, Number: k.Numbers[0]}
 		must.Do(t, p.Ring(t.Context(), c))
-		i.shows("a card in "+string(l.lang), foundCardIn(t, l.lang, c.Number, "", k.Contact))
+		i.shows("a card in "+string(l.lang), foundCardIn(t, card.Look{Language: l.lang}, c.Number, "", k.Contact))
 		must.Do(t, p.End(t.Context(), c, "completed"))
 		i.Until("no card", i.empty)
 		if !strings.HasPrefix(i.Run("xdotool", "getwindowname", id), l.window) {

@@ -377,11 +377,11 @@ func (o *office) shows(what string, want *image.RGBA) {
 	}, func() []any { return []any{differ, "pixels differ"} })
 }
 
-// opener replaces xdg-open with a program that records its argument and runs script.
-func (o *office) opener(script string) (notes string) {
+// opener replaces xdg-open with a program that records its argument.
+func (o *office) opener() (notes string) {
 	o.t.Helper()
 	notes = filepath.Join(o.Dir, "opened")
-	body := "#!/bin/sh\nprintf '%s\\n' \"$1\" >> " + notes + "\n" + script + "\n"
+	body := "#!/bin/sh\nprintf '%s\\n' \"$1\" >> " + notes + "\n"
 	must.Do(o.t, writeProgram(filepath.Join(o.Dir, "xdg-open"), []byte(body)))
 	return notes
 }

@@ -165,7 +165,7 @@ func TestPersonalDataStaysInside(t *testing.T) {
 	dirs := must.Get(profile.Find(o.profile))(t)
 	tokens := must.Get(secret.EnsureTokens(dirs))(t)
 	marked.secrets = append(marked.secrets, tokens.Socket, tokens.Path)
-	notes := o.opener("exit 0")
+	notes := o.opener()
 	trace := filepath.Join(o.Dir, "trace")
 	tmp := t.TempDir() // where every user of the machine can write
 	o.start("env", "TMPDIR="+tmp, "strace", "-f", "-qq", "-v", "-s", "65536", "-e", "trace=execve,openat,open,creat,mkdirat,mkdir,unlinkat,renameat", "-e", "signal=none", "-o", trace)

@@ -107,7 +107,7 @@ func TestScreenReader(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[ui]\nlanguage = \"nl\"\n[card]\nhotkey_hear = \"Ctrl+Alt+Shift+H\"")
 	o.Bus()
-	notes := o.opener("exit 0")
+	notes := o.opener()
 	o.start()
 	term := o.Terminal(image.Rect(40, 40, 600, 400))
 	was := o.FocusedWindow()

@@ -111,7 +111,7 @@ func TestHubOpenedAtStart(t *testing.T) {
 	o := prepare(t, "")
 	o.set("hub.open_at_start", true)
 	l, env := withLogind(t, true)
-	notes := o.opener("")
+	notes := o.opener()
 	i := onBus(t, o)
 	o.start(env...)
 	locked := func() {

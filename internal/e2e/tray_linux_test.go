@@ -82,7 +82,7 @@ func TestTray(t *testing.T) {
 	i.start()
 	i.choose("Herstellen: starten bij het aanmelden")
 	i.Until("it starts at log-on again", func() bool { return exists(autostart) })
-	notes := i.opener("")
+	notes := i.opener()
 	p := dial(i.office)
 	ring := func(id, number string) {
 		t.Helper()

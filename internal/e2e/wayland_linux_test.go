@@ -43,7 +43,7 @@ func onWayland(t *testing.T, compositor string, xwayland bool) {
 	tray := xtest.HostTray(t, c)
 	l, env := withLogind(t, false)
 	o.Compositor(compositor, xwayland)
-	notes := o.opener("exit 0")
+	notes := o.opener()
 	o.start(env...)
 	term := o.WaylandTerminal("--maximized")
 	o.Move(300, 300)
@@ -188,7 +188,7 @@ func (o *office) opensFile(notes string) {
 func withoutCards(t *testing.T) {
 	o := prepare(t, "[[line]]\nnumber = \"020 123 45 67\"\nname = \"Schade\"")
 	s := xtest.ServeNotices(t, xtest.Connect(t, o.PlainBus()), "actions")
-	notes := o.opener("exit 0")
+	notes := o.opener()
 	o.Compositor("weston", false)
 	o.start()
 	if r, _ := o.doctor(); states(r, "cards") != "warn" || states(r, "screen") != "warn" {

@@ -86,11 +86,11 @@ func (w *requestLog) answers(what string) []string {
 	return all
 }
 
-// surf starts a separate Chromium.
-func surf(t *testing.T, more ...chromedp.ExecAllocatorOption) context.Context {
+// surf starts a separate Chromium, with rules for its name resolution.
+func surf(t *testing.T, rules string) context.Context {
 	t.Helper()
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.UserDataDir(filepath.Join(t.TempDir(), "chromium")))
-	ctx, cancelAll := chromedp.NewExecAllocator(t.Context(), append(opts, more...)...)
+	ctx, cancelAll := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox,
+		chromedp.UserDataDir(filepath.Join(t.TempDir(), "chromium")), chromedp.Flag("host-resolver-rules", rules))...)
 	ctx, cancel := chromedp.NewContext(ctx)
 	if err := chromedp.Do(ctx); err != nil {
 		cancel()
@@ -151,7 +151,7 @@ func TestAttackPages(t *testing.T) {
 		rules = append(rules, fmt.Sprintf("MAP %s:%d 127.0.0.1:%d", host, a.Port, line.port()))
 	}
 	rules = append(rules, "MAP *.test 127.0.0.1")
-	ctx := surf(t, chromedp.Flag("host-resolver-rules", strings.Join(rules, ",")))
+	ctx := surf(t, strings.Join(rules, ","))
 	knows := fmt.Sprintf("#port=%d&bearer=%s&path=%s", a.Port, tokens.Socket, tokens.Path)
 
 	// All requests were answered, in the only permitted way.

@@ -65,7 +65,7 @@ func TestWindowsAreRead(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[ui]\nlanguage = \"nl\"")
 	o.Bus()
-	notes := o.opener("exit 0")
+	notes := o.opener()
 	o.missed()
 	o.start()
 	l := &hearer{office: o, said: o.orca()}
