@@ -1,18 +1,14 @@
 package e2e
 
 import (
-	"archive/zip"
-	"bytes"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/messagetest"
@@ -94,52 +90,6 @@ func (s *sender) box() map[string]bool {
 		sums[m.SHA256] = true
 	}
 	return sums
-}
-
-// TestDeliverLargeInLittleMemory: 100 MB need at most 40 MB more than a small file.
-func TestDeliverLargeInLittleMemory(t *testing.T) {
-	t.Parallel()
-	s := newSender(t)
-	peak := func(path string) int {
-		t.Helper()
-		cmd := s.command("deliver", path)
-		var out bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &out
-		must.Do(t, cmd.Start())
-		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }()
-		// Poll: the figure that the system reports at the end
-		// includes this program's own memory at the start.
-		most := 0
-		for tick := time.NewTicker(10 * time.Millisecond); ; {
-			select {
-			case <-tick.C:
-				most = max(most, statusOf(cmd.Process.Pid, "VmHWM"))
-			case err := <-ended:
-				tick.Stop()
-				if err != nil || most == 0 || !strings.Contains(out.String(), "1 aangeleverd") {
-					t.Fatalf("%v, %d kB: %s", err, most, &out)
-				}
-				return most
-			}
-		}
-	}
-	idle := peak(s.file("klein.zip", contractZIP(t, 1)))
-	const size = 100 << 20
-	path := s.file("groot.zip", nil)
-	f := must.Get(os.OpenFile(path, os.O_WRONLY, 0))(t)
-	z := zip.NewWriter(f)
-	must.Get(must.Get(z.Create("bericht.xml"))(t).Write([]byte("<Contractdocument><UN><UN_ZENDER>Z</UN_ZENDER><UN_ONTVAN>K</UN_ONTVAN></UN></Contractdocument>")))(t)
-	w := must.Get(z.CreateHeader(&zip.FileHeader{Name: "scan.tif", Method: zip.Store}))(t)
-	block := make([]byte, 1<<20)
-	_, _ = rand.NewChaCha8([32]byte{7}).Read(block)
-	for range size / len(block) {
-		must.Get(w.Write(block))(t)
-	}
-	must.Do(t, z.Close(), f.Close())
-	if above := float64(peak(path)-idle) / (1 << 10); above > 40 {
-		t.Errorf("%.1f MB above idle", above)
-	}
 }
 
 // deliversUnderWine checks that the Windows program delivers by patterns, which

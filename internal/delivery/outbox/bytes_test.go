@@ -5,10 +5,11 @@ import (
 	"encoding/base64"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -16,29 +17,48 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// BenchmarkDelivery compares the worker, from the spool to a server, with a bare
-// copy through base64 to the same server.
-func BenchmarkDelivery(b *testing.B) {
-	const size = 64 << 20
-	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// discarding returns a client for a server that only reads what it gets, and the server's address.
+func discarding(t testing.TB) (client *hub.Client, base string) {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.CopyBuffer(struct{ io.Writer }{io.Discard}, r.Body, make([]byte, 64<<10))
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"access_token":"t1","expires_in":3600}`)
-	})}
-	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(b)
-	served := make(chan struct{})
-	go func() { defer close(served); _ = s.Serve(l) }()
-	defer func() { _ = s.Close(); <-served }()
-	base := "http://" + l.Addr().String()
-	path := filepath.Join(b.TempDir(), "large.zip")
-	f, err := os.Create(path)
-	if err == nil {
-		_, err = io.Copy(f, io.LimitReader(rand.NewChaCha8([32]byte{1, 2, 3}), size))
+	}))
+	t.Cleanup(s.Close)
+	return newClient(t, s.URL), s.URL
+}
+
+const largeSize = 64 << 20
+
+func large(t testing.TB) *os.File {
+	t.Helper()
+	f := must.Get(os.Create(filepath.Join(t.TempDir(), "large.zip")))(t)
+	t.Cleanup(func() { _ = f.Close() })
+	must.Get(io.Copy(f, io.LimitReader(rand.NewChaCha8([32]byte{1, 2, 3}), largeSize)))(t)
+	return f
+}
+
+// TestLargeInLittleMemory checks that no more than a part of a file is ever in memory.
+func TestLargeInLittleMemory(t *testing.T) {
+	client, _ := discarding(t)
+	o, path := open(t, Options{Hub: to(client)}), large(t).Name()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	it := add(t, o, path)
+	drive(t, o)
+	runtime.ReadMemStats(&after)
+	if all := after.TotalAlloc - before.TotalAlloc; all > largeSize/8 || get(t, o, it.ID).State != Delivered {
+		t.Errorf("%s, with %d bytes", get(t, o, it.ID).State, all)
 	}
-	must.Do(b, err)
-	defer f.Close()
-	client := newClient(b, base)
-	o := open(b, Options{Hub: func(string) (Deliverer, error) { return client, nil }, Policy: Policy{Duplicate: DuplicateSend}})
+}
+
+// BenchmarkDelivery compares the worker, from the spool to a server, with a bare
+// copy through base64 to the same server.
+func BenchmarkDelivery(b *testing.B) {
+	client, base := discarding(b)
+	f := large(b)
+	o := open(b, Options{Hub: to(client), Policy: Policy{Duplicate: DuplicateSend}})
 	tr := &http.Transport{DisableKeepAlives: true}
 	defer tr.CloseIdleConnections()
 	bare := func() time.Duration {
@@ -63,7 +83,7 @@ func BenchmarkDelivery(b *testing.B) {
 		return time.Since(began)
 	}
 	ours := func() time.Duration {
-		it := add(b, o, path)
+		it := add(b, o, f.Name())
 		began := time.Now()
 		drive(b, o)
 		took := time.Since(began)
@@ -81,8 +101,8 @@ func BenchmarkDelivery(b *testing.B) {
 	for b.Loop() {
 	}
 	ratio := bestBare.Seconds() / best.Seconds()
-	b.ReportMetric(size/1e6/best.Seconds(), "MB/s")
-	b.ReportMetric(size/1e6/bestBare.Seconds(), "bare-MB/s")
+	b.ReportMetric(largeSize/1e6/best.Seconds(), "MB/s")
+	b.ReportMetric(largeSize/1e6/bestBare.Seconds(), "bare-MB/s")
 	b.ReportMetric(ratio, "of-bare")
 	if ratio < 0.8 {
 		b.Errorf("%.2f of a bare copy", ratio)
