@@ -50,11 +50,10 @@ func (r *Resident) settings() *settings.Settings { return r.current().settings }
 func (r *Resident) lang() text.Language { return r.current().lang }
 
 // followSettings keeps everything in line with the settings, including the
-// policy's, and detects that the computer has slept or its clock was set, until ctx ends.
+// policy's, and with what jump, a sleepwatch.Clock's Check, says, until ctx ends.
 // Nothing else changes what is in effect.
-func (r *Resident) followSettings(ctx context.Context) {
-	tick := time.Tick(lookEvery)
-	clock, jumped := sleepwatch.NewClock(), sleepwatch.Jumps(ctx)
+func (r *Resident) followSettings(ctx context.Context, jump func() (slept, set time.Duration)) {
+	tick, jumped := time.Tick(lookEvery), sleepwatch.Jumps(ctx)
 	touched := make(chan struct{}, 1)
 	file, err := fsnotify.NewWatcher()
 	if err != nil { // it is still polled, a little later
@@ -98,7 +97,7 @@ func (r *Resident) followSettings(ctx context.Context) {
 			r.reload(ctx, true)
 			continue
 		}
-		if slept, set := clock.Check(); slept != 0 || set != 0 {
+		if slept, set := jump(); slept != 0 || set != 0 {
 			r.resumed(slept, set)
 		}
 		switch absent := r.reload(ctx, false); {

@@ -25,6 +25,7 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/notify"
+	"wiebelt/internal/native/sleepwatch"
 	"wiebelt/internal/native/tray"
 	"wiebelt/internal/resident/activity"
 	"wiebelt/internal/resident/audit"
@@ -232,7 +233,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	} else {
 		r.watch(ctx, &work)
 	}
-	work.Go(func() { r.followSettings(ctx) })
+	work.Go(func() { r.followSettings(ctx, sleepwatch.NewClock().Check) })
 	work.Go(func() { r.followSession(ctx) })
 	work.Go(func() { r.hubWatch.Run(ctx) })
 	work.Go(func() {

@@ -1,6 +1,7 @@
 package resident
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,10 +10,12 @@ import (
 	"time"
 
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/health"
 	"wiebelt/internal/resident/activity"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -111,6 +114,21 @@ func TestLinksAreWoken(t *testing.T) {
 	if d.resumed(time.Hour, 0); !slices.Equal(woken(), []string{"stands", "waits"}) {
 		t.Error("not all were woken after a sleep")
 	}
+}
+
+// TestSleepIsNoticed checks that cards from before a sleep go, whatever woke us after it.
+func TestSleepIsNoticed(t *testing.T) {
+	d, _ := running(t)
+	d.sources = newSources(t.Context(), d.Resident, new(sync.WaitGroup))
+	d.settingsFiles = settingsFiles{fingerprint(d.o.Dirs, d.set), make(chan struct{}, 1)}
+	until := d.unanswered(t)
+	must.Do(t, d.engine.Receive(call.Event{Number: "101", StateSince: time.Now().Add(-time.Minute)}))
+	until("a card", func(s *engine.Snapshot) bool { return len(s.Cards) == 1 })
+	must.Run(t, func(ctx context.Context) {
+		d.followSettings(ctx, func() (slept, set time.Duration) { return time.Hour, time.Hour })
+	})
+	d.settingsChanged(false)
+	until("no card", func(s *engine.Snapshot) bool { return len(s.Cards) == 0 })
 }
 
 // TestLinksOfASort checks what a link reports about itself, as the tray shows it, and what
