@@ -4,11 +4,15 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/engine"
@@ -16,6 +20,7 @@ import (
 	"wiebelt/internal/resident/activity"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 	"wiebelt/internal/text"
 )
 
@@ -129,6 +134,51 @@ func TestSleepIsNoticed(t *testing.T) {
 	})
 	d.settingsChanged(false)
 	until("no card", func(s *engine.Snapshot) bool { return len(s.Cards) == 0 })
+}
+
+// TestTokensAreRenewed checks that new tokens take effect and the old ones end, that a damaged
+// file has no effect on a listener that runs, and is reported where none can run.
+func TestTokensAreRenewed(t *testing.T) {
+	d, _ := running(t)
+	var work sync.WaitGroup
+	t.Cleanup(work.Wait)
+	ss := newSources(t.Context(), d.Resident, &work)
+	d.set.Listener.Port = nettest.Port(t)
+	damage := func() {
+		t.Helper()
+		must.Do(t, os.WriteFile(filepath.Join(d.o.Dirs.State, secret.TokensName), []byte("{}"), 0o600))
+		ss.apply(d.set)
+	}
+	renewed := func() secret.Tokens {
+		t.Helper()
+		before := fingerprint(d.o.Dirs, d.set)
+		tokens := must.Get(secret.RenewTokens(d.o.Dirs))(t)
+		if fingerprint(d.o.Dirs, d.set) == before {
+			t.Error("nobody would notice")
+		}
+		ss.apply(d.set)
+		return tokens
+	}
+	ring := func(tokens secret.Tokens, want int) {
+		t.Helper()
+		port, _ := ss.access()
+		r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/v1/call/%s?number=101&state=ended", port, tokens.Path), nil))(t)
+		r.Close = true
+		resp := must.Get(http.DefaultClient.Do(r))(t)
+		if _ = resp.Body.Close(); resp.StatusCode != want {
+			t.Errorf("answered %d, want %d", resp.StatusCode, want)
+		}
+	}
+	if damage(); !d.facts.read().NoTokens {
+		t.Error("damaged at the start, and nobody is told")
+	}
+	first := renewed()
+	ring(first, http.StatusNoContent)
+	damage()
+	ring(first, http.StatusNoContent)
+	second := renewed()
+	ring(second, http.StatusNoContent)
+	ring(first, http.StatusUnauthorized)
 }
 
 // TestLinksOfASort checks what a link reports about itself, as the tray shows it, and what
