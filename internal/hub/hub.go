@@ -147,8 +147,8 @@ func (c *Client) Close() {
 	c.deliveryTokens.stop()
 	c.work.Wait()
 	c.flight.forget()
-	c.transport.CloseIdleConnections()
-	c.upload.CloseIdleConnections()
+	c.transport.next.CloseIdleConnections()
+	c.upload.next.CloseIdleConnections()
 }
 
 // begin registers work that Close waits for, unless the client is closed. After true, the
@@ -171,7 +171,7 @@ func (c *Client) Warm() { c.lookupTokens.warm() }
 // Resumed handles the end of a sleep, after which connections that look
 // alive may be dead and a token may have expired. It returns at once.
 func (c *Client) Resumed() {
-	c.transport.CloseIdleConnections()
+	c.transport.next.CloseIdleConnections()
 	c.lookupTokens.warm()
 }
 

@@ -197,10 +197,6 @@ func (o *transport) dial(ctx context.Context, network, addr string) (net.Conn, e
 	return c, nil
 }
 
-// CloseIdleConnections closes all connections that no request uses, including those
-// still being established.
-func (o *transport) CloseIdleConnections() { o.next.CloseIdleConnections() }
-
 // connectRefusal returns a proxy's refusal of CONNECT; the proxy's text is never passed on.
 func connectRefusal(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
 	if resp.StatusCode != http.StatusOK {

@@ -311,8 +311,7 @@ func (b *Outbox) send(ctx context.Context, items []Item) {
 	}
 }
 
-// record records the results of a request. It continues after ctx
-// has ended, since the hub's answer cannot be requested again.
+// record records a request's results, even after ctx: the hub cannot be asked again.
 func (b *Outbox) record(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	var gone []string
@@ -331,24 +330,18 @@ func (b *Outbox) record(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if it.State == Delivered || sqlitefile.Micros(it.LastTry) != sqlitefile.Micros(r.receipt.Began) {
-				// Somebody else has continued with it meanwhile.
-				// Our result is kept, but decides nothing any more.
-				if err := addReceipt(ctx, tx, it.ID, r.receipt); err != nil {
-					return err
-				}
-				continue
+			if err := addReceipt(ctx, tx, it.ID, r.receipt); err != nil {
+				return err
 			}
-			now := r.receipt.Ended
-			it, e := decide(it, r.outcome, now, b.rules())
+			if it.State == Delivered || sqlitefile.Micros(it.LastTry) != sqlitefile.Micros(r.receipt.Began) {
+				continue // somebody else has continued with it: our result decides nothing any more
+			}
+			it, e := decide(it, r.outcome, r.receipt.Ended, b.rules())
 			if it.State == Delivered && b.policy().KeepSent == 0 || r.outcome.reason == CopyMissing {
 				it.HasCopy = false
 				gone = append(gone, it.ID)
 			}
 			if err := updateItem(ctx, tx, it); err != nil {
-				return err
-			}
-			if err := addReceipt(ctx, tx, it.ID, r.receipt); err != nil {
 				return err
 			}
 			if e.weight() > strongest.weight() {
