@@ -276,6 +276,7 @@ func TestLookupFaults(t *testing.T) {
 		{"401 twice", bytesOf(reply("401 canary", "application/json", `{"token":"canary-token"}`)), "credentials_refused"},
 		{"403", bytesOf(reply("403 canary", "text/plain", "canary")), "scope_refused"},
 		{"404 page", bytesOf(reply("404 canary", "text/html", "<p>canary")), "hub_error"},
+		{"404 page that reads as JSON", bytesOf(reply("404 canary", "text/html", "{}")), "hub_error"},
 		{"407", bytesOf(reply("407 canary", "text/html", "canary")), "proxy_login"},
 		{"408", bytesOf(reply("408 canary", "text/html", "canary")), "hub_slow"},
 		{"500", bytesOf(reply("500 canary", "text/html", "canary")), "hub_error"},
