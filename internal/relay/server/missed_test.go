@@ -3,12 +3,7 @@ package server
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +12,7 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/softphone/webhook"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/natstest"
 )
@@ -60,49 +56,23 @@ func (o *office) missed(extension string, from, to int) {
 // traces counts the numbers found in any file of the relay.
 func (o *office) traces(from, to int) (n int) {
 	o.t.Helper()
-	var all bytes.Buffer
-	err := fs.ErrNotExist
-	for errors.Is(err, fs.ErrNotExist) { // the server removed or renamed one meanwhile
-		all.Reset()
-		err = filepath.WalkDir(o.config.Dir, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !d.Type().IsRegular() {
-				return err
-			}
-			b, err := os.ReadFile(path)
-			all.Write(b)
-			return err
-		})
-	}
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	all := natstest.Files(o.t, o.config.Dir)
 	for i := from; i < to; i++ {
-		if bytes.Contains(all.Bytes(), []byte(canary(i))) {
+		if bytes.Contains(all, []byte(canary(i))) {
 			n++
 		}
 	}
 	return n
 }
 
-// TestJournal: users receive each call that rang while they were away once, whatever
-// restarts, but none that they answered or that one of their computers received.
+// TestJournal: users receive each call that rang while they were away once, whatever restarts.
 func TestJournal(t *testing.T) {
 	_, client := theHub(t)
 	o := start(t, func(c *Config) { c.Hub, c.Settings.Journal.Days = client, 2 })
 	o.add(users.Entry{User: "anna", Extensions: []string{"101"}})
-	bob := o.desk(users.Entry{User: "bob", Extensions: []string{"102"}})
 	const n = 100
 	before := time.Now()
 	o.missed("101", 0, n/2)
-	o.report("", `{"id":"a","state":"ringing","number":"0698000001","extension":"101"}`)
-	o.report("", `{"id":"a","state":"answered","extension":"101"}`)
-	o.report("", `{"id":"a","state":"ended"}`)
-	o.report("", `{"id":"b","state":"ringing","number":"0698000002","direction":"outgoing","extension":"101"}`)
-	o.report("", `{"id":"b","state":"ended"}`)
-	o.report("", `{"id":"c","state":"ringing","number":"0698000003","extension":"102"}`)
-	bob.Await(call.Ringing)
-	o.report("", `{"id":"c","state":"ended","reason":"missed"}`)
-	bob.Await(call.Ended)
 	o.until("anna", n/2)
 	o.end()
 	o.run()
@@ -127,9 +97,25 @@ func TestJournal(t *testing.T) {
 	if left, err := o.journal.Page(t.Context(), "anna", seen); err != nil || len(left.Calls) > 0 {
 		t.Errorf("%d left, %v", len(left.Calls), err)
 	}
-	if all, _ := o.missedCalls("bob", 2); len(all) > 0 {
-		t.Errorf("bob heard %+v himself", all)
+}
+
+// TestRememberedLast: of many calls that are reported at once, the last ones are remembered.
+func TestRememberedLast(t *testing.T) {
+	o := start(t)
+	o.add(users.Entry{User: "anna", Extensions: []string{"101"}})
+	const n = 300
+	for i := range n {
+		o.enqueue(newReport(webhook.Report{Event: call.Event{ID: fmt.Sprint(i), Number: canary(i)},
+			Place: webhook.Place{Extensions: []string{"101"}}}, time.Now()))
 	}
+	must.Soon(t, func() (bool, any) {
+		for i := n - remembered + maxWriters; i < n; i++ {
+			if !o.lookups.allowed(t.Context(), "anna", o.Rules.Parse(canary(i), "")) {
+				return false, fmt.Sprintf("no right to look up call %d of %d", i, n)
+			}
+		}
+		return true, nil
+	})
 }
 
 // TestJournalOften: a user who asks all the time does not get an answer every
@@ -149,9 +135,8 @@ func TestJournalOften(t *testing.T) {
 	}
 }
 
-// TestJournalForgotten: no file of the relay contains any trace of a caller once the user
-// has the call or was removed, the office asks for it, or the call's days are over; nor
-// anything it knew about a removed user.
+// TestJournalForgotten: no file of the relay contains any trace of a caller once the user has the
+// call or was removed, or nothing is kept any more; nor anything it knew about a removed user.
 func TestJournalForgotten(t *testing.T) {
 	t.Parallel()
 	o := start(t, func(c *Config) { c.Settings.Journal.Days = 2 })
@@ -194,9 +179,6 @@ func TestJournalForgotten(t *testing.T) {
 	}
 	if n := o.traces(own, own+4); n > 0 {
 		t.Errorf("of %d users there is what they were before", n)
-	}
-	if n, err := o.journal.Forget(t.Context(), func(m wire.MissedCall) bool { return strings.HasPrefix(m.Number, "06987002") }); err != nil || n == 0 || o.traces(250, 300) > 0 {
-		t.Errorf("%d forgotten, %d left, %v", n, o.traces(250, 300), err)
 	}
 	o.end()
 	o.config.Settings.Journal.Days = 0

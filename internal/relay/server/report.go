@@ -105,8 +105,8 @@ func (r *relay) enqueue(p report) bool {
 	}
 }
 
-// writeReports writes reports to the bucket: those of one call together, in order of
-// arrival, those of different calls in parallel.
+// writeReports writes reports to the bucket, in order of arrival: those of one call together,
+// those of different calls in parallel.
 func (r *relay) writeReports(ctx context.Context) error {
 	for {
 		var waiting []report
@@ -120,15 +120,19 @@ func (r *relay) writeReports(ctx context.Context) error {
 			waiting = append(waiting, <-r.reports)
 		}
 		of := map[string][]report{}
+		var ids []string
 		for _, p := range waiting {
+			if of[p.ID] == nil {
+				ids = append(ids, p.ID)
+			}
 			of[p.ID] = append(of[p.ID], p)
 		}
 		var group errgroup.Group
 		group.SetLimit(maxWriters)
-		for _, all := range of {
+		for _, id := range ids {
 			group.Go(func() error {
-				ok := r.writeCall(ctx, all)
-				for _, p := range all {
+				ok := r.writeCall(ctx, of[id])
+				for _, p := range of[id] {
 					if p.done != nil {
 						p.done <- ok
 					}

@@ -3,6 +3,10 @@
 package natstest
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -22,6 +26,25 @@ func Start(t testing.TB, dir string) (*nats.Conn, jetstream.JetStream) {
 	n := must.Get(node.Start(node.Config{Name: "r1", Dir: dir, Host: "127.0.0.1"}, must.Get(credentials.New("kantoor"))(t)))(t)
 	t.Cleanup(n.Close)
 	return n.Conn, must.Get(jetstream.New(n.Conn))(t)
+}
+
+// Files returns what is in all files of a server's folder, one after another.
+func Files(t testing.TB, dir string) (all []byte) {
+	t.Helper()
+	err := fs.ErrNotExist
+	for errors.Is(err, fs.ErrNotExist) { // the server removed or renamed one meanwhile
+		all = nil
+		err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			all = append(all, b...)
+			return err
+		})
+	}
+	must.Do(t, err)
+	return all
 }
 
 // Ask sends a request on a user's subject and returns the
