@@ -43,7 +43,6 @@ const (
 // Journal holds the missed calls of a site.
 type Journal struct {
 	js     jetstream.JetStream
-	config jetstream.StreamConfig
 	stream jetstream.Stream // nil if nothing is kept
 	life   time.Duration
 	queue  chan note
@@ -63,10 +62,10 @@ type note struct {
 	endedAt time.Time
 }
 
-// Open opens or creates the stream, on the given number of replicas. With days 0 it deletes
-// the stream and everything in it.
+// Open opens or creates the stream, on as many replicas. With days 0 it deletes all of it.
 func Open(ctx context.Context, js jetstream.JetStream, replicas, days int, log *slog.Logger) (*Journal, error) {
-	j := &Journal{js: js, config: jetstream.StreamConfig{Name: Name, Subjects: []string{subjectRoot + ">"}, Replicas: replicas, MaxMsgSize: maxValue, MaxMsgs: maxKept, Discard: jetstream.DiscardNew}, life: time.Duration(days) * 24 * time.Hour, queue: make(chan note, maxQueued), log: log, now: time.Now, removedChanged: make(chan struct{}, 1), warned: rate.Sometimes{Interval: warnEvery}}
+	j := &Journal{js: js, life: time.Duration(days) * 24 * time.Hour, queue: make(chan note, maxQueued), log: log, now: time.Now,
+		removedChanged: make(chan struct{}, 1), warned: rate.Sometimes{Interval: warnEvery}}
 	j.removed.Store(new([]wire.User))
 	if days <= 0 {
 		if err := js.DeleteStream(ctx, Name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -74,13 +73,11 @@ func Open(ctx context.Context, js jetstream.JetStream, replicas, days int, log *
 		}
 		return j, nil
 	}
-	// Run deletes old calls. A maximum age for the stream would leave their
-	// bytes in the file.
+	// Run deletes old calls. A maximum age for the stream would leave their bytes in the file.
 	var err error
-	if j.stream, err = js.CreateOrUpdateStream(ctx, j.config); err != nil {
-		return nil, failed(err)
-	}
-	return j, nil
+	j.stream, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: Name, Subjects: []string{subjectRoot + ">"}, Replicas: replicas,
+		MaxMsgSize: maxValue, MaxMsgs: maxKept, Discard: jetstream.DiscardNew})
+	return j, failed(err)
 }
 
 // OpenExisting opens the stream as it is, without creating or deleting it, to delete
@@ -93,15 +90,6 @@ func OpenExisting(ctx context.Context, js jetstream.JetStream) (*Journal, error)
 	return &Journal{stream: stream}, nil
 }
 
-// Recreate creates the stream again if it was lost.
-func (j *Journal) Recreate(ctx context.Context) error {
-	if j.stream == nil {
-		return nil
-	}
-	_, err := j.js.CreateOrUpdateStream(ctx, j.config)
-	return failed(err)
-}
-
 func failed(err error) error {
 	if err != nil {
 		err = fmt.Errorf("the missed calls: %w", err)
@@ -109,7 +97,6 @@ func failed(err error) error {
 	return err
 }
 
-// subjectOf is the subject of a user's calls.
 func subjectOf(u wire.User) string { return subjectRoot + u.Token() + ".*" }
 
 // Enqueue queues an ended call that none of the user's computers received. It never blocks.

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -51,49 +48,24 @@ func TestDays(t *testing.T) {
 			t.Errorf("after %v: %d calls", step.after, n)
 		}
 		j.expire(t.Context())
-		found := 0
-		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && d.Type().IsRegular() {
-				b, err := os.ReadFile(path)
-				found += bytes.Count(b, []byte("0698760001"))
-				return err
-			}
-			return err
-		})
-		if err != nil || found != step.left {
-			t.Errorf("after %v it stands there %d times, %v", step.after, found, err)
+		if found := bytes.Count(natstest.Files(t, dir), []byte("0698760001")); found != step.left {
+			t.Errorf("after %v it stands there %d times", step.after, found)
 		}
 	}
 }
 
-// TestWaits: calls that cannot be stored while the servers
-// disagree are stored once they agree.
-func TestWaits(t *testing.T) {
-	j, _ := open(t)
-	must.Do(t, j.js.DeleteStream(t.Context(), Name))
-	j.Enqueue("anna", wire.Call{ID: "a", Number: "0698760001", Began: time.Now()}, time.Now())
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	_ = j.Run(ctx)
-	must.Do(t, j.Recreate(t.Context()))
-	_ = j.Run(ctx)
-	if p, err := j.Page(t.Context(), "anna", 0); err != nil || len(p.Calls) != 1 {
-		t.Errorf("%+v, %v", p, err)
-	}
-}
-
-// TestFull: the number of kept calls is limited. A call for which there is no room
-// waits, and the stored ones stay.
+// TestFull: a call for which there is no room waits, and the stored ones stay.
 func TestFull(t *testing.T) {
 	j, _ := open(t)
-	if most := j.stream.CachedInfo().Config.MaxMsgs; most != maxKept {
-		t.Errorf("%d calls are kept", most)
+	c := j.stream.CachedInfo().Config
+	c.MaxMsgs, c.Discard = -1, jetstream.DiscardOld // as earlier
+	must.Get(j.js.UpdateStream(t.Context(), c))(t)
+	j = must.Get(Open(t.Context(), j.js, 1, 2, j.log))(t)
+	if c = j.stream.CachedInfo().Config; c.MaxMsgs != maxKept {
+		t.Errorf("%d calls are kept", c.MaxMsgs)
 	}
-	earlier := j.config
-	earlier.MaxMsgs, earlier.Discard = -1, jetstream.DiscardOld
-	must.Get(j.js.UpdateStream(t.Context(), earlier))(t)
-	j.config.MaxMsgs = 2
-	must.Do(t, j.Recreate(t.Context()))
+	c.MaxMsgs = 2
+	must.Get(j.js.UpdateStream(t.Context(), c))(t)
 	ended, stop := context.WithCancel(t.Context())
 	stop()
 	for i := range 3 {

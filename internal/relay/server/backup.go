@@ -21,7 +21,6 @@ const (
 	maxBackup   = 32 << 20 // bytes
 )
 
-// backUpUsers writes the current users.
 func (r *relay) backUpUsers(all []users.Entry) error {
 	if !r.Settings.Single() {
 		return nil

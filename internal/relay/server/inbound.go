@@ -52,7 +52,6 @@ func (d *inbound) free(ctx context.Context) bool {
 	return true
 }
 
-// replace makes v the current connection.
 func (d *inbound) replace(v *inboundConn) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -66,7 +65,6 @@ func (d *inbound) replace(v *inboundConn) {
 	d.accepted <- v
 }
 
-// disconnect ends a connection.
 func (d *inbound) disconnect(v *inboundConn) {
 	d.mu.Lock()
 	if d.current == v {
@@ -101,7 +99,6 @@ func (r *relay) acceptInbound(w http.ResponseWriter, q *http.Request) {
 	r.inbound.replace(&inboundConn{sock, cancel})
 }
 
-// inboundLink returns the link of an exchange that connects to us.
 func (r *relay) inboundLink() links.Link {
 	return links.Link{Name: registry.ARIOutbound, Kind: registry.ARIOutbound, Accept: func(ctx context.Context, hears func(string) bool) (link.Phone, func(), error) {
 		select {

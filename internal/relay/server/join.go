@@ -22,7 +22,6 @@ import (
 // wrongCodes is how many codes an address may try per minute.
 const wrongCodes = 5
 
-// handleJoin admits a computer that has a code.
 func (r *relay) handleJoin(w http.ResponseWriter, q *http.Request) {
 	from, _, _ := net.SplitHostPort(q.RemoteAddr)
 	if !r.joins.try(from, time.Now()) {
@@ -83,7 +82,6 @@ func (r *relay) urls() (all []string) {
 	return all
 }
 
-// renew issues a user a new token.
 func (r *relay) renew(m *nats.Msg) {
 	var asked wire.RenewRequest
 	u, err := wire.Asker(m.Subject, m.Reply)

@@ -25,7 +25,6 @@ type Hub interface {
 	Lookup(ctx context.Context, number string) ([]contact.Contact, error)
 }
 
-// Limits on lookups.
 const (
 	lookupsAtOnce = 1024 // including those sharing an answer
 	lookupsMinute = 120  // per user, as are questions for missed calls
@@ -71,18 +70,14 @@ func newLookups(c Config, knows func(wire.User) bool, news func()) *lookups {
 
 // set replaces the hub; nil means none.
 func (l *lookups) set(h Hub) {
-	now := &h
-	if h == nil {
-		now = nil
-	}
-	l.hub.Store(now)
+	l.hub.Store(&h)
 	l.last.Store(nil)
 }
 
 // prefetch asks the hub as soon as a call is reported: usually the answer is there when the
 // phones ring. A call reported for each of many phones is looked up once.
 func (l *lookups) prefetch(ctx context.Context, e call.Event) {
-	if n := l.rules.Parse(e.Number, e.Name); l.hub.Load() != nil && e.State == call.Ringing && n.CanLookUp() {
+	if n := l.rules.Parse(e.Number, e.Name); *l.hub.Load() != nil && e.State == call.Ringing && n.CanLookUp() {
 		l.startOnce(n.Query(), func() { // if not started, users look it up themselves, as in a flood
 			if l.prefetchRate.Allow() {
 				_, _ = l.lookUp(ctx, n.Query())
@@ -92,13 +87,13 @@ func (l *lookups) prefetch(ctx context.Context, e call.Event) {
 }
 
 func (l *lookups) lookUp(ctx context.Context, number string) ([]contact.Contact, error) {
-	hub := l.hub.Load()
+	hub := *l.hub.Load()
 	if hub == nil {
 		return nil, &contact.LookupError{Failure: contact.NotSetUp}
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookupTime)
 	defer cancel()
-	found, err := (*hub).Lookup(ctx, number)
+	found, err := hub.Lookup(ctx, number)
 	failure := contact.FailureOf(err)
 	if was := l.last.Swap(&failure); was == nil || *was != failure {
 		l.onStateChange()
@@ -129,7 +124,6 @@ func (l *lookups) rememberNumber(number string, all ...wire.User) {
 	l.rangChanged = make(chan struct{})
 }
 
-// forget drops the numbers of removed users.
 func (l *lookups) forget(gone []wire.User) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -194,7 +188,7 @@ func (l *lookups) startOnce(what string, do func()) (started bool) {
 func (l *lookups) answer(ctx context.Context, u wire.User, q wire.LookupRequest) (a wire.LookupAnswer) {
 	n := l.rules.Parse(q.Number, "")
 	switch {
-	case l.hub.Load() == nil:
+	case *l.hub.Load() == nil:
 		return wire.LookupAnswer{Failure: contact.NotSetUp}
 	case !l.lookupLimit.try(string(u), time.Now()): // not logged: these could be endless
 		return wire.LookupAnswer{Failure: contact.HubSlow}
@@ -219,7 +213,7 @@ func (l *lookups) answer(ctx context.Context, u wire.User, q wire.LookupRequest)
 func (l *lookups) state() string {
 	last := l.last.Load()
 	switch {
-	case l.hub.Load() == nil:
+	case *l.hub.Load() == nil:
 		return "off"
 	case last == nil:
 		return "untried"

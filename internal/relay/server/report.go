@@ -171,7 +171,7 @@ func (r *relay) writeCall(ctx context.Context, waiting []report) bool {
 	}
 	for began := time.Now(); len(all) > 0; {
 		try, cancel := context.WithTimeout(ctx, putTimeout)
-		err := r.bucket.Load().Store(try, all...)
+		err := r.bucket.Store(try, all...)
 		cancel()
 		switch {
 		case err == nil:

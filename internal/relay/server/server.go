@@ -90,8 +90,8 @@ type relay struct {
 	counts
 	node         *node.Node
 	feed         *calls.Feed        // owned by retryStorage
-	leases       jetstream.KeyValue // likewise
-	bucket       atomic.Pointer[calls.Bucket]
+	leases       jetstream.KeyValue // likewise, and the same when reopened
+	bucket       *calls.Bucket      // likewise: it knows from the feed whether there is room
 	users        atomic.Pointer[users.Directory]
 	storage      storage
 	journal      *journal.Journal
@@ -145,7 +145,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	r.wrongSettings.Store(new([]string))
 	r.lookups = newLookups(c, func(u wire.User) bool { return r.table.Load().Knows(u) }, r.changed)
 	ongoing := func(ctx context.Context, prefix string) ([]calls.Record, error) {
-		return r.bucket.Load().Ongoing(ctx, prefix)
+		return r.bucket.Ongoing(ctx, prefix)
 	}
 	r.links = links.New(links.Config{Relay: s.Name, Ongoing: ongoing, HasExtension: r.knowsExtension, UsersOf: r.usersOf, Receive: r.handleLinkEvent, Changed: r.changed, Log: c.Log})
 	r.table.Store(users.NewTable(nil, r.Rules))
@@ -178,17 +178,10 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	sets := make(chan []links.Link)
 	group.Go(func() error { return r.follow(ctx, sets) })
 	group.Go(func() error { return r.publishState(ctx) })
-	stop := func() {}
-	defer func() { stop() }()
 	open := sync.OnceFunc(func() {
-		if stop, err = r.serveRequests(ctx); err != nil {
-			group.Go(func() error { return err })
-			return
-		}
 		group.Go(func() error { return r.writeReports(ctx) })
-		leases := r.leases // remains the same bucket when reopened
-		group.Go(func() error { return r.links.Run(ctx, leases, sets) })
-		ready(r, reached)
+		group.Go(func() error { return r.links.Run(ctx, r.leases, sets) })
+		group.Go(func() error { return r.serveRequests(ctx, func() { ready(r, reached) }) })
 	})
 	group.Go(func() error { return r.retryStorage(ctx, open) })
 	group.Go(func() error { return r.watchDisk(ctx) })
@@ -305,15 +298,8 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 // discardLogger discards errors caused by clients.
 func discardLogger() *log.Logger { return slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) }
 
-// serveRequests starts to answer users' requests over NATS and to take reports that exchanges
-// publish there. stop ends both.
-func (r *relay) serveRequests(ctx context.Context) (stop func(), err error) {
-	var all []*nats.Subscription
-	stop = func() {
-		for _, s := range all {
-			_ = s.Unsubscribe()
-		}
-	}
+// serveRequests answers users' requests and takes reports, over NATS, until ctx ends.
+func (r *relay) serveRequests(ctx context.Context, ready func()) error {
 	for subject, do := range map[string]nats.MsgHandler{
 		r.Keys.Site.AllUsersSubject(wire.TopicRenew):   r.renew,
 		r.Keys.Site.AllUsersSubject(wire.TopicJournal): func(m *nats.Msg) { r.answerMissed(ctx, m) },
@@ -322,13 +308,14 @@ func (r *relay) serveRequests(ctx context.Context) (stop func(), err error) {
 	} {
 		s, err := r.node.Conn.QueueSubscribe(subject, "relays", do)
 		if err != nil {
-			return stop, err
+			return err
 		}
-		all = append(all, s)
+		defer func() { _ = s.Unsubscribe() }()
 	}
-	// Flush, since publishers may start as soon as we are ready, and what arrives before
-	// the NATS server knows the subscriptions is lost. If the connection breaks now,
-	// it is restored with them.
+	// Flush, since publishers may start as soon as we are ready. If the connection breaks now, it
+	// is restored with the subscriptions.
 	_ = r.node.Conn.Flush()
-	return stop, nil
+	ready()
+	<-ctx.Done()
+	return ctx.Err()
 }

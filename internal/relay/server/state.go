@@ -21,8 +21,7 @@ import (
 // follow applies the settings until ctx ends.
 func (r *relay) follow(ctx context.Context, sets chan<- []links.Link) error {
 	for o := r.Office; ; {
-		wrong := o.InvalidKeys // copied, since o is reassigned below
-		r.wrongSettings.Store(&wrong)
+		r.wrongSettings.Store(new(o.InvalidKeys))
 		if len(o.InvalidKeys) == 0 {
 			if r.Office.Hub != o.Hub {
 				r.lookups.set(o.Hub)
@@ -54,7 +53,6 @@ func (r *relay) knowsExtension(extension string) bool {
 	return false
 }
 
-// usersOf returns the users of an extension.
 func (r *relay) usersOf(extension string) []wire.User {
 	return r.table.Load().UsersCalled(webhook.Place{Extensions: []string{extension}}, "")
 }

@@ -227,13 +227,12 @@ func (r *relay) openBuckets(ctx context.Context) (jetstream.JetStream, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	if r.journal != nil {
-		err = r.journal.Recreate(ctx)
-	} else {
-		r.journal, err = journal.Open(ctx, js, r.Settings.Replicas(), r.Settings.Journal.Days, r.Log)
-	}
+	missed, err := journal.Open(ctx, js, r.Settings.Replicas(), r.Settings.Journal.Days, r.Log)
 	if err != nil {
 		return nil, err
+	}
+	if r.journal == nil { // another one has an empty queue
+		r.journal = missed
 	}
 	if err := r.migrateToCluster(ctx, js); err != nil {
 		return nil, err
@@ -249,11 +248,10 @@ func (r *relay) openBuckets(ctx context.Context) (jetstream.JetStream, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.leases = leases
 	r.setUsers(all)
-	r.bucket.Store(bucket)
 	r.users.Store(directory)
 	if r.feed == nil {
+		r.leases, r.bucket = leases, bucket
 		r.feed = calls.NewFeed(bucket, r.node.Conn, r.Keys.Site, r.Settings.Name, r.Log)
 		r.feed.OnRecord = func(c calls.Record) { r.lookups.rememberNumber(c.Number, slices.Collect(maps.Keys(c.Legs))...) }
 		r.feed.OnMissed = r.storeMissed
@@ -312,13 +310,6 @@ func copyBucket(ctx context.Context, from, to jetstream.JetStream, name string) 
 	old, err := from.KeyValue(ctx, name)
 	if err != nil {
 		return err
-	}
-	kept, err := old.Status(ctx)
-	if err != nil {
-		return err
-	}
-	if kept.(*jetstream.KeyValueBucketStatus).Config().Storage == jetstream.MemoryStorage {
-		return nil
 	}
 	kv, err := to.KeyValue(ctx, name)
 	if err != nil {

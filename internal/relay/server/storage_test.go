@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -27,21 +26,13 @@ func TestLost(t *testing.T) {
 		b, err := os.ReadFile(filepath.Join(o.Dir, usersBackup))
 		return err == nil && strings.Contains(string(b), key), "no backup of the users"
 	})
-	told := must.Get(o.node.Conn.SubscribeSync(o.Keys.Site.StateSubject()))(t)
-	awaitFault := func(want string) {
-		t.Helper()
-		for {
-			m := must.Get(told.NextMsg(time.Minute))(t)
-			if s, err := wire.ParseState(m.Data); err == nil && s.Fault == want {
-				return
-			}
-		}
-	}
+	until := o.states()
 	js := must.Get(jetstream.New(o.node.Conn))(t)
+	bucket := o.bucket
 	for i, name := range []string{"KV_users", "KV_joins", "KV_calls", "KV_leases", "journal"} {
 		must.Do(t, js.DeleteStream(t.Context(), name))
-		awaitFault(faultStorage)
-		awaitFault("")
+		until(func(s wire.State) bool { return s.Fault == faultStorage })
+		until(func(s wire.State) bool { return s.Fault == "" })
 		if _, err := js.Stream(t.Context(), name); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -53,5 +44,8 @@ func TestLost(t *testing.T) {
 		if e.Number != "0698760011" {
 			t.Errorf("%s: %+v", name, e)
 		}
+	}
+	if o.bucket != bucket {
+		t.Error("calls are written to a bucket of which the feed does not tell whether it is full")
 	}
 }
