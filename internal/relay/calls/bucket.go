@@ -142,8 +142,7 @@ func (b *Bucket) purge(ctx context.Context, expired map[string]uint64, epoch jet
 	}
 }
 
-// Ongoing returns the calls whose ids begin with prefix and that have not
-// ended for everybody.
+// Ongoing returns the calls whose ids begin with prefix and that have not ended for everybody.
 func (b *Bucket) Ongoing(ctx context.Context, prefix string) (all []Record, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -151,7 +150,6 @@ func (b *Bucket) Ongoing(ctx context.Context, prefix string) (all []Record, err 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = watch.Stop() }()
 	for standing := map[string]Record{}; ; {
 		select {
 		case <-ctx.Done():

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"reflect"
 	"strconv"
 	"strings"
@@ -20,9 +21,8 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// Feed publishes each user's calls at every change and answers requests for them. Every
-// relay has one. All of them watch the same bucket, so they publish the same in the same
-// order, and users are served as long as one relay lives.
+// Feed publishes each user's calls at every change and answers requests for them. The feeds of all
+// relays watch the same bucket, so they publish the same in the same order.
 type Feed struct {
 	bucket *Bucket
 	conn   *nats.Conn
@@ -45,8 +45,6 @@ type Feed struct {
 	receipts
 	view
 	previous view // of the last watch that loaded everything
-
-	stopping sync.WaitGroup // watches being stopped
 }
 
 // receipts are computers' confirmations that they received the end of a call.
@@ -111,11 +109,9 @@ var errBehind = errors.New("the bucket of calls is not heard any more")
 // ErrContentsLost reports that the bucket has lost its contents and must be reopened.
 var ErrContentsLost = errors.New("the bucket of calls has lost what it knew")
 
-// Run publishes until ctx ends or the bucket can no longer be read; it may then be
-// called again. It restarts a watch that no longer receives everything, for instance
-// because its server is gone.
+// Run publishes until ctx ends or the bucket can no longer be read; it may then be called again. It
+// restarts a watch that no longer receives everything, for instance because its server is gone.
 func (f *Feed) Run(ctx context.Context) error {
-	defer f.stopping.Wait()
 	inbox, err := f.conn.ChanSubscribe(f.inbox+".*.*", f.received)
 	if err != nil {
 		return err
@@ -147,10 +143,9 @@ func (f *Feed) watch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer f.stopping.Go(func() { _ = watch.Stop() }) // Stop asks a server that may be gone
 	f.epoch, f.seq, f.serverAhead, f.incomplete, f.view = nil, 0, now.ServerAhead, false, view{map[string]entry{},
 		map[wire.User]map[string]time.Time{}}
-	jobs, checks := make(chan job), make(chan check)
+	due, done := make(chan check), make(chan check)
 	began, loaded, lastSeq := time.Now(), false, uint64(0)
 	tick := time.Tick(checkEvery)
 	for {
@@ -175,7 +170,7 @@ func (f *Feed) watch(ctx context.Context) error {
 			}
 			f.healthyAt = time.Now()
 			f.publishAll()
-			maintaining.Go(func() { f.maintain(ctx, jobs, checks) })
+			maintaining.Go(func() { f.maintain(ctx, due, done) })
 			sub, err := f.conn.ChanQueueSubscribe(f.site.AllUsersSubject(wire.TopicCurrentCalls), "relays", f.requests)
 			if err != nil {
 				return err
@@ -193,10 +188,10 @@ func (f *Feed) watch(ctx context.Context) error {
 				return ErrContentsLost
 			}
 			select {
-			case jobs <- job{f.expired(f.now()), f.epoch, f.seq}:
-			default: // the previous job is still running
+			case due <- check{expired: f.expired(f.now()), epoch: f.epoch, known: f.seq}:
+			default: // the previous one is still running
 			}
-		case c := <-checks:
+		case c := <-done:
 			if err := f.verify(c, lastSeq); err != nil {
 				return err
 			}
@@ -209,7 +204,6 @@ func (f *Feed) watch(ctx context.Context) error {
 // connect; one that keeps asking must not keep others from being answered.
 const maxAnswers = 256
 
-// answer sends the user who asked their current calls.
 func (f *Feed) answer(m *nats.Msg) {
 	u, err := wire.Asker(m.Subject, m.Reply)
 	if err != nil || f.answered[u] >= maxAnswers {
@@ -219,18 +213,13 @@ func (f *Feed) answer(m *nats.Msg) {
 	_ = m.Respond(f.snapshot(u, f.now()).Encode())
 }
 
-// job is what to purge from the bucket, and what was known of the bucket at that time.
-type job struct {
+// check is what to purge from the bucket, what was known of it then, and its state afterwards.
+type check struct {
 	expired map[string]uint64 // revisions by key
 	epoch   jetstream.KeyValueEntry
 	known   uint64
-}
-
-// check is the result of checking the bucket.
-type check struct {
-	state bucketwatch.State
-	known uint64
-	err   error
+	state   bucketwatch.State
+	err     error
 }
 
 // verify returns what is wrong with the bucket. lastSeq is the revision reached
@@ -251,33 +240,30 @@ func (f *Feed) verify(c check, lastSeq uint64) error {
 	return nil
 }
 
-// maintain purges expired calls and checks the bucket, off the goroutine
-// that publishes to users.
-func (f *Feed) maintain(ctx context.Context, jobs <-chan job, checks chan<- check) {
+// maintain purges expired calls and checks the bucket, off the goroutine that publishes to users.
+func (f *Feed) maintain(ctx context.Context, due <-chan check, done chan<- check) {
 	for since := time.Now(); ; {
-		var j job
+		var c check
 		select {
 		case <-ctx.Done():
 			return
-		case j = <-jobs:
-			f.bucket.purge(ctx, j.expired, j.epoch)
+		case c = <-due:
+			f.bucket.purge(ctx, c.expired, c.epoch)
 		}
-		now, err := bucketwatch.QueryState(ctx, f.bucket.kv)
-		if err == nil {
+		if c.state, c.err = bucketwatch.QueryState(ctx, f.bucket.kv); c.err == nil {
 			since = time.Now()
-			f.bucket.full.Store(now.Full)
+			f.bucket.full.Store(c.state.Full)
 		} else if time.Since(since) < electionTime {
 			continue
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case checks <- check{now, j.known, err}:
+		case done <- c:
 		}
 	}
 }
 
-// expired returns the calls to purge, with their revisions.
 func (f *Feed) expired(now time.Time) map[string]uint64 {
 	over := map[string]uint64{}
 	for key, c := range f.calls {
@@ -299,13 +285,10 @@ func (f *Feed) publishAll() {
 			}
 		}
 	}
-	for u := range f.byUser {
+	everybody := maps.Clone(f.byUser)
+	maps.Copy(everybody, f.previous.byUser)
+	for u := range everybody {
 		f.publish(u, now, "")
-	}
-	for u := range f.previous.byUser {
-		if f.byUser[u] == nil {
-			f.publish(u, now, "")
-		}
 	}
 	for reply, u := range missed {
 		f.publish(u, now, reply)
@@ -451,7 +434,6 @@ func (f *Feed) checkReceipts(now time.Time) {
 	}
 }
 
-// reportMissed reports the call of a receiptSubject.
 func (f *Feed) reportMissed(subject string) {
 	part := strings.Split(subject, ".")
 	u, err := wire.UserOf(part[len(part)-2])
@@ -465,7 +447,6 @@ func (f *Feed) reportMissed(subject string) {
 	}
 }
 
-// snapshot returns all current calls of a user.
 func (f *Feed) snapshot(u wire.User, now time.Time) wire.Snapshot {
 	s := wire.Snapshot{Relay: f.relay, Epoch: f.epochMillis, Seq: f.seq, At: now.UTC(), Calls: []wire.Call{}}
 	for key := range f.byUser[u] {

@@ -43,17 +43,11 @@ func newFeed(b *Bucket, c *nats.Conn, relay string) *Feed {
 
 // start runs a feed until stop is called or the test ends.
 func start(t *testing.T, f *Feed) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- f.Run(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
+	return must.Run(t, func(ctx context.Context) {
+		if err := f.Run(ctx); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	})
-	t.Cleanup(stop)
-	return stop
 }
 
 // desk follows snapshots like a user's Wiebelt.
@@ -208,10 +202,10 @@ func TestFlood(t *testing.T) {
 	}
 	s.MaxBytes = 68 << 10
 	must.Get(must.Get(jetstream.New(c))(t).UpdateStream(t.Context(), s))(t)
-	jobs, checks := make(chan job), make(chan check)
-	go f.maintain(t.Context(), jobs, checks)
-	jobs <- job{}
-	<-checks
+	due, done := make(chan check), make(chan check)
+	go f.maintain(t.Context(), due, done)
+	due <- check{}
+	<-done
 	if err := b.Store(t.Context(), reportOf("fresh", call.Ringing, "anna")); !errors.Is(err, ErrFull) {
 		t.Errorf("a new call where only ends have room: %v", err)
 	}

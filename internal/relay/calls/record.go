@@ -22,7 +22,6 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// Limits of a record.
 const (
 	maxLegs   = 1024      // users at whom one call rings
 	maxRecord = 320 << 10 // bytes: that many users, each with the longest name
@@ -58,7 +57,6 @@ type Record struct {
 	userAnswers []userAnswer // by whom, in order of time
 }
 
-// userAnswer is one user's answering of the call.
 type userAnswer struct {
 	by wire.User
 	at time.Time
@@ -95,7 +93,6 @@ func Key(id string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// parse reads a record.
 func parse(b []byte) (Record, error) {
 	var r Record
 	if len(b) > maxRecord || json.Unmarshal(b, &r) != nil || r.ID == "" || len(r.Legs) > maxLegs {
@@ -172,22 +169,16 @@ func (r *Record) endRinging(taken Report, by []wire.User) (some bool) {
 	return some
 }
 
-// endsForAll reports whether an end applies to all users.
 func (r Record) endsForAll(end Report) bool {
-	if end.MaybeForAll {
-		return !r.answeredByOthers(end.Users)
+	if !end.MaybeForAll {
+		return len(end.Users) == 0
 	}
-	return len(end.Users) == 0
-}
-
-// answeredByOthers reports whether someone other than these users has the call.
-func (r Record) answeredByOthers(users []wire.User) bool {
 	for u, l := range r.Legs {
-		if l.State == call.Answered.String() && !slices.Contains(users, u) {
-			return true
+		if l.State == call.Answered.String() && !slices.Contains(end.Users, u) {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // merge takes over what a report says about the caller and reports whether that is new.
@@ -326,7 +317,6 @@ func (r Record) Ended() bool {
 	return true
 }
 
-// newest returns the time of the newest report.
 func (r Record) newest() (at time.Time) {
 	for _, l := range r.Legs {
 		if l.At.After(at) {

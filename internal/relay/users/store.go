@@ -13,7 +13,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -112,51 +111,49 @@ func (d *Directory) purgeBefore(ctx context.Context, u wire.User, before uint64)
 	}
 }
 
-// PurgeOld overwrites old revisions left behind by a relay that ended
-// while changing an entry.
+// PurgeOld overwrites old revisions left behind by a relay that ended while changing an entry.
 func (d *Directory) PurgeOld(ctx context.Context) error {
+	return d.each(ctx, func(u wire.User, revisions uint64) error {
+		if revisions < 2 {
+			return nil
+		}
+		_, newest, err := d.Find(ctx, u)
+		if newest > 0 {
+			err = d.purgeBefore(ctx, u, newest)
+		}
+		return err
+	})
+}
+
+// List returns all entries by name, including removed users.
+func (d *Directory) List(ctx context.Context) (all []Entry, err error) {
+	err = d.each(ctx, func(u wire.User, _ uint64) error {
+		e, _, err := d.Find(ctx, u)
+		if errors.Is(err, ErrUnknown) { // returned by a server that lags behind
+			return nil
+		}
+		all = append(all, e)
+		return err
+	})
+	slices.SortFunc(all, func(a, b Entry) int { return cmp.Compare(a.User, b.User) })
+	return all, err
+}
+
+// each runs do for every user, with the number of revisions. It asks the stream's leader: a
+// watch may start on a server whose disk is full, and fail there.
+func (d *Directory) each(ctx context.Context, do func(u wire.User, revisions uint64) error) error {
 	info, err := d.stream.Info(ctx, jetstream.WithSubjectFilter(subject+">"))
 	if err != nil {
 		return err
 	}
-	for s, n := range info.State.Subjects {
-		u, err := wire.UserOf(s)
-		if err != nil || n < 2 {
-			continue
-		}
-		_, revision, err := d.Find(ctx, u)
-		if revision > 0 {
-			err = d.purgeBefore(ctx, u, revision)
-		}
-		if err != nil {
-			return err
+	for name, revisions := range info.State.Subjects {
+		if u, err := wire.UserOf(name); err == nil {
+			if err := do(u, revisions); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
-}
-
-// List returns all entries by name, including removed users. It asks the stream's leader: a
-// watch may start on a server whose disk is full, and fail there.
-func (d *Directory) List(ctx context.Context) ([]Entry, error) {
-	info, err := d.stream.Info(ctx, jetstream.WithSubjectFilter(subject+">"))
-	if err != nil {
-		return nil, err
-	}
-	var all []Entry
-	for name := range info.State.Subjects {
-		u, err := wire.UserOf(name)
-		if err != nil {
-			continue // not a user
-		}
-		switch e, _, err := d.Find(ctx, u); {
-		case err == nil:
-			all = append(all, e)
-		case !errors.Is(err, ErrUnknown): // returned by a server that lags behind
-			return nil, err
-		}
-	}
-	slices.SortFunc(all, func(a, b Entry) int { return strings.Compare(string(a.User), string(b.User)) })
-	return all, nil
 }
 
 // Find returns a user's entry and revision, or ErrUnknown.
@@ -185,14 +182,11 @@ func (d *Directory) Restore(ctx context.Context, e Entry) (lost bool, err error)
 	return true, err
 }
 
-// Watch passes all entries to take, at once and after every change or burst of changes,
-// until ctx ends or the bucket can no longer be watched. take runs on Watch's goroutine.
-// Watch restarts a watch whose server has ended.
+// Watch passes all entries to take, on its own goroutine, at once and after every burst of changes,
+// until ctx ends or the bucket can no longer be watched.
 func (d *Directory) Watch(ctx context.Context, take func([]Entry)) error {
-	var stopping sync.WaitGroup // watches being stopped
-	defer stopping.Wait()
 	for {
-		if err := d.watch(ctx, take, &stopping); err != errBehind {
+		if err := d.watch(ctx, take); err != errBehind {
 			return err
 		}
 	}
@@ -203,20 +197,17 @@ const checkEvery = time.Second
 
 var errBehind = errors.New("the bucket of users is not heard any more")
 
-func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *sync.WaitGroup) error {
+func (d *Directory) watch(ctx context.Context, take func([]Entry)) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	watch, err := bucketwatch.Begin(ctx, d.users)
 	if err != nil {
 		return err
 	}
-	defer stopping.Go(func() { _ = watch.Stop() }) // Stop asks a server that may be gone
 	tick := time.Tick(checkEvery)
 	all, loaded := map[string]Entry{}, false
 	seen, before := uint64(0), uint64(math.MaxUint64) // revisions; none at the previous check
 	for {
-		var kv jetstream.KeyValueEntry
-		var open bool
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -226,30 +217,26 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 				return errBehind
 			}
 			before = seen
-			continue
-		case kv, open = <-watch.Updates():
-		}
-		if kv != nil {
-			seen = kv.Revision()
-		}
-		switch {
-		case !open:
-			return cmp.Or[error](ctx.Err(), jetstream.ErrConsumerDeleted)
-		case kv == nil:
-		case kv.Operation() != jetstream.KeyValuePut:
-			delete(all, kv.Key())
-		default:
-			if e, err := parse(kv.Value()); err == nil { // otherwise what was last read stays in force
-				all[kv.Key()] = e
+		case kv, open := <-watch.Updates():
+			if !open {
+				return cmp.Or[error](ctx.Err(), jetstream.ErrConsumerDeleted)
 			}
-		}
-		if !loaded {
-			if loaded, err = watch.Loaded(kv); err != nil {
-				return errBehind
+			if kv != nil {
+				seen = kv.Revision()
+				if kv.Operation() != jetstream.KeyValuePut {
+					delete(all, kv.Key())
+				} else if e, err := parse(kv.Value()); err == nil { // otherwise what was last read stays in force
+					all[kv.Key()] = e
+				}
 			}
-		}
-		if loaded && len(watch.Updates()) == 0 {
-			take(slices.Collect(maps.Values(all)))
+			if !loaded {
+				if loaded, err = watch.Loaded(kv); err != nil {
+					return errBehind
+				}
+			}
+			if loaded && len(watch.Updates()) == 0 {
+				take(slices.Collect(maps.Values(all)))
+			}
 		}
 	}
 }

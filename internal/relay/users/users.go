@@ -132,7 +132,6 @@ func Revoked(all []Entry, now time.Time) map[string]time.Time {
 // errEntry reveals nothing of the entry.
 var errEntry = errors.New("not a user")
 
-// parse reads an entry.
 func parse(b []byte) (Entry, error) {
 	var e Entry
 	if len(b) > maxEntry || json.Unmarshal(b, &e) != nil || e.Check() != nil {

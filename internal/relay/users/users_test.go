@@ -82,8 +82,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestRemove: the keys and codes of a removed user are invalid, and a user who
-// comes back joins anew.
+// TestRemove: a removed user's keys and codes are invalid; who comes back joins anew.
 func TestRemove(t *testing.T) {
 	d, ctx := open(t), t.Context()
 	if _, err := d.Remove(ctx, "anna"); !errors.Is(err, ErrUnknown) {
@@ -103,10 +102,6 @@ func TestRemove(t *testing.T) {
 	if len(d.only(t).Keys) != 2 || len(Revoked([]Entry{d.only(t)}, time.Now())) != 0 {
 		t.Errorf("changed: %+v", d.only(t))
 	}
-	must.Do(t, d.Put(ctx, Entry{User: "anna", Name: "Anna Bakker"}, "extensions", "numbers", "email", "queues"))
-	if e := d.only(t); e.Name != "Anna Bakker" || !slices.Equal(e.Extensions, anna.Extensions) || !slices.Equal(e.Numbers, anna.Numbers) || e.Email != anna.Email {
-		t.Errorf("with another name alone: %+v", e)
-	}
 	must.Get(d.Remove(ctx, "anna"))(t)
 	e := d.only(t)
 	if gone := Revoked([]Entry{e}, time.Now()); len(gone) != 2 || gone["K1"].IsZero() || e.Name+e.Email != "" || len(e.Numbers)+len(e.Extensions) != 0 {
@@ -125,49 +120,6 @@ func TestRemove(t *testing.T) {
 	must.Do(t, join("K4"))
 	if gone := Revoked([]Entry{d.only(t)}, time.Now()); len(gone) != 2 || !gone["K4"].IsZero() {
 		t.Errorf("back again: %v", gone)
-	}
-}
-
-// TestOneName: a user and a publisher cannot have the same name, unless one is removed.
-func TestOneName(t *testing.T) {
-	d, ctx := open(t), t.Context()
-	must.Do(t, d.Put(ctx, anna))
-	must.Get(d.AddPublisher(ctx, "kamailio", "P1"))(t)
-	if _, err := d.AddPublisher(ctx, anna.User, "P2"); !errors.Is(err, ErrTaken) {
-		t.Errorf("a publisher of a user's name: %v", err)
-	}
-	kamailio := Entry{User: "kamailio"}
-	if err := d.Put(ctx, kamailio); !errors.Is(err, ErrTaken) {
-		t.Errorf("a user of a publisher's name: %v", err)
-	}
-	must.Get(d.Remove(ctx, anna.User))(t)
-	must.Get(d.Remove(ctx, kamailio.User))(t)
-	must.Do(t, d.Put(ctx, kamailio))
-	must.Get(d.AddPublisher(ctx, anna.User, "P2"))(t)
-}
-
-// TestReplacedPublisher: adding a publisher again and removing it return the key that this
-// revokes, and none that was revoked before.
-func TestReplacedPublisher(t *testing.T) {
-	d, ctx := open(t), t.Context()
-	for _, step := range []struct{ add, revoked string }{{"P1", ""}, {"P2", "P1"}, {"P3", "P2"}, {"", "P3"}, {"P4", ""}} {
-		var revoked []Key
-		var err error
-		if step.add == "" {
-			revoked, err = d.Remove(ctx, "kamailio")
-		} else {
-			revoked, err = d.AddPublisher(ctx, "kamailio", step.add)
-		}
-		got := ""
-		for _, k := range revoked {
-			got += k.Public
-		}
-		if err != nil || got != step.revoked {
-			t.Errorf("%+v revokes %q, %v", step, got, err)
-		}
-	}
-	if gone := Revoked([]Entry{d.only(t)}, time.Now()); len(gone) != 3 {
-		t.Errorf("no longer revoked: %v", gone)
 	}
 }
 
