@@ -21,8 +21,9 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// Feed publishes each user's calls at every change and answers requests for them. The feeds of all
-// relays watch the same bucket, so they publish the same in the same order.
+// Feed publishes each user's calls at every change and answers requests for them. Every
+// relay has one. All of them watch the same bucket, so they publish the same in the same
+// order, and users are served as long as one relay lives.
 type Feed struct {
 	bucket *Bucket
 	conn   *nats.Conn

@@ -102,7 +102,6 @@ func Parse(b []byte) (*Authority, error) {
 	return a, nil
 }
 
-// parseSeed parses a seed of the given kind.
 func parseSeed(seed string, kind nkeys.PrefixByte) (nkeys.KeyPair, error) {
 	if is, _, err := nkeys.DecodeSeed([]byte(seed)); err != nil || is != kind {
 		return nil, errKeys

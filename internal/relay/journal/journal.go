@@ -62,7 +62,8 @@ type note struct {
 	endedAt time.Time
 }
 
-// Open opens or creates the stream, on as many replicas. With days 0 it deletes all of it.
+// Open opens or creates the stream, on the given number of replicas. With days 0 it deletes
+// the stream and everything in it.
 func Open(ctx context.Context, js jetstream.JetStream, replicas, days int, log *slog.Logger) (*Journal, error) {
 	j := &Journal{js: js, life: time.Duration(days) * 24 * time.Hour, queue: make(chan note, maxQueued), log: log, now: time.Now,
 		removedChanged: make(chan struct{}, 1), warned: rate.Sometimes{Interval: warnEvery}}

@@ -80,9 +80,8 @@ func (l *lease) ourRevision(ctx context.Context) (uint64, error) {
 }
 
 func (l *lease) recordRenewal(revision uint64, asked time.Time) {
-	until := asked.Add(leaseTTL - safetyMargin)
 	l.revision = revision
-	l.until.Store(&until)
+	l.until.Store(new(asked.Add(leaseTTL - safetyMargin)))
 }
 
 // held reports whether the lease holds. Renewing does not revive a lapsed one: events were

@@ -122,7 +122,6 @@ func (l *Links) noteHeard(of Link, at time.Time) {
 	}
 }
 
-// running is a link being kept up.
 type running struct {
 	identity any
 	end      context.CancelCauseFunc
@@ -210,19 +209,24 @@ func (l *Links) runOutbound(ctx context.Context, of Link) {
 		<-ctx.Done() // until the settings change
 		return
 	}
-	for ctx.Err() == nil {
-		lease, err := acquire(ctx, l.leases, of.Name, l.holder)
-		switch {
-		case errors.Is(err, errHeld):
-			l.setState(of, wire.LinkOtherRelay, "")
-		case err != nil:
-			l.noteWaiting(of, err)
-		default:
+	for ; ctx.Err() == nil; pause(ctx) {
+		if lease := l.acquire(ctx, of); lease != nil {
 			phone, err := of.Open(l.HasExtension) // a new one, which knows of no calls
 			l.runLeased(ctx, of, lease, phone, err)
 		}
-		pause(ctx)
 	}
+}
+
+// acquire acquires the lease of a link. If it cannot, it returns nil, and the state says why.
+func (l *Links) acquire(ctx context.Context, of Link) *lease {
+	lease, err := acquire(ctx, l.leases, of.Name, l.holder)
+	switch {
+	case errors.Is(err, errHeld):
+		l.setState(of, wire.LinkOtherRelay, "")
+	case err != nil:
+		l.noteWaiting(of, err)
+	}
+	return lease
 }
 
 func pause(ctx context.Context) { _ = wake.Pause(ctx, leaseCheckEvery) }
@@ -244,15 +248,9 @@ func (l *Links) runInbound(ctx context.Context, of Link) {
 // disconnected and reconnects.
 func (l *Links) leaseInbound(ctx context.Context, of Link, phone link.Phone) {
 	for began := time.Now(); ctx.Err() == nil && time.Since(began) < 2*leaseTTL; pause(ctx) {
-		lease, err := acquire(ctx, l.leases, of.Name, l.holder)
-		if err == nil {
+		if lease := l.acquire(ctx, of); lease != nil {
 			l.runLeased(ctx, of, lease, phone, nil)
 			return
-		}
-		if errors.Is(err, errHeld) {
-			l.setState(of, wire.LinkOtherRelay, "")
-		} else {
-			l.noteWaiting(of, err)
 		}
 	}
 }
@@ -331,7 +329,6 @@ const maxCalls = 4096
 
 var errLeaseLost = errors.New("another relay has the link")
 
-// receive passes on a link's event.
 func (h *leasedLink) receive(e call.Event) error {
 	if !h.lease.held() {
 		return errLeaseLost

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -107,11 +106,7 @@ func (o *office) run(name string, fast time.Duration) *relay {
 	r := &relay{KeyValue: o.leases, o: o, fast: fast, sets: make(chan []Link, 4)}
 	r.Links = New(Config{Relay: name, Ongoing: o.bucket.Ongoing, HasExtension: func(e string) bool { return strings.HasPrefix(e, "1") },
 		UsersOf: usersOf, Receive: r.write, Changed: func() {}, Log: slog.New(slog.DiscardHandler)})
-	ctx, stop := context.WithCancel(context.Background())
-	var work sync.WaitGroup
-	work.Go(func() { _ = r.Run(ctx, r, r.sets) })
-	r.stop = sync.OnceFunc(func() { stop(); work.Wait() })
-	o.t.Cleanup(r.stop)
+	r.stop = must.Run(o.t, func(ctx context.Context) { _ = r.Run(ctx, r, r.sets) })
 	r.sets <- []Link{o.link()}
 	return r
 }
@@ -256,9 +251,8 @@ func (o *office) leased(name string, take func(call.Event) error) *leasedLink {
 		renamed: map[string]string{}}
 }
 
-// TestLostLease: a relay that cannot renew its lease writes nothing after it has
-// expired, even if the exchange reports calls or the lease is renewed later, and
-// active calls do not end.
+// TestLostLease: a relay that cannot renew its lease writes nothing after it has expired, even if
+// the exchange reports calls or the lease is renewed later, and active calls do not end.
 func TestLostLease(t *testing.T) {
 	o := start(t)
 	h := o.leased("centrale", func(call.Event) error { t.Error("it is written"); return nil })
@@ -266,8 +260,7 @@ func TestLostLease(t *testing.T) {
 		t.Errorf("two have it: %v", err)
 	}
 	h.earlier["centrale/1"] = calls.Record{}
-	past := time.Now()
-	h.lease.until.Store(&past)
+	h.lease.until.Store(new(time.Now()))
 	for range 2 {
 		if err := h.receive(call.Event{ID: "1"}); !errors.Is(err, errLeaseLost) {
 			t.Error(err)
@@ -299,12 +292,9 @@ func TestUnanswered(t *testing.T) {
 	o := start(t)
 	kv := unanswered{o.leases, make(chan uint64, 8)}
 	l := must.Get(acquire(t.Context(), kv, "centrale", "r1 a"))(t)
-	ctx, stop := context.WithCancel(t.Context())
-	var renewing sync.WaitGroup
-	renewing.Go(func() { l.renew(ctx) })
+	stop := must.Run(t, l.renew)
 	o.until("another renewal", func() bool { return len(kv.updates) == 2 })
 	stop()
-	renewing.Wait()
 	if !l.held() {
 		t.Error("it is lost")
 	}

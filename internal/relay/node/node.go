@@ -25,7 +25,6 @@ import (
 	"wiebelt/internal/relay/credentials"
 )
 
-// Limits on connections.
 const (
 	maxPayload = 512 << 10 // bytes per message between relays; users have their own limit
 	// maxPending is how many unread bytes a connection may have before it is closed. Bucket

@@ -312,8 +312,9 @@ func (r *relay) serveRequests(ctx context.Context, ready func()) error {
 		}
 		defer func() { _ = s.Unsubscribe() }()
 	}
-	// Flush, since publishers may start as soon as we are ready. If the connection breaks now, it
-	// is restored with the subscriptions.
+	// Flush, since publishers may start as soon as we are ready, and what arrives before
+	// the NATS server knows the subscriptions is lost. If the connection breaks now,
+	// it is restored with them.
 	_ = r.node.Conn.Flush()
 	ready()
 	<-ctx.Done()

@@ -80,16 +80,11 @@ type NATS struct {
 // External reports whether the relay uses somebody else's servers.
 func (n NATS) External() bool { return len(n.URLs) > 0 }
 
-func (n NATS) check() error {
-	for _, address := range n.URLs {
-		if u, err := url.Parse(address); err != nil || u.Scheme != "tls" || u.Port() == "" || u.User != nil || !reachable(u.Hostname()) {
-			return text.Errorf(text.RelaySettingNATS)
-		}
-	}
-	if n.Replicas < 0 || n.Replicas > 5 {
-		return text.Errorf(text.RelaySettingNATS)
-	}
-	return nil
+func (n NATS) valid() bool {
+	return n.Replicas >= 0 && n.Replicas <= 5 && !slices.ContainsFunc(n.URLs, func(address string) bool {
+		u, err := url.Parse(address)
+		return err != nil || u.Scheme != "tls" || u.Port() == "" || u.User != nil || !reachable(u.Hostname())
+	})
 }
 
 // TLS are the files of a certificate that computers and exchanges already trust, used for
@@ -150,56 +145,41 @@ func Defaults() Settings {
 
 // Check returns what is wrong with the settings.
 func (s Settings) Check() error {
-	if _, err := wire.ParseSite(s.Name); err != nil {
+	ports := []int{s.NATSPort, s.WebPort, s.ClusterPort}
+	admin, _ := netip.ParseAddrPort(s.Admin)
+	switch {
+	case !wire.Site(s.Name).Valid():
 		return text.Errorf(text.RelaySettingName)
-	}
-	for _, port := range []int{s.NATSPort, s.WebPort, s.ClusterPort} {
-		if port < 0 || port > 65535 {
-			return text.Errorf(text.RelaySettingPort)
-		}
-	}
-	if s.Journal.Days < 0 || s.Journal.Days > maxDays {
+	case slices.Min(ports) < 0, slices.Max(ports) > 65535:
+		return text.Errorf(text.RelaySettingPort)
+	case s.Journal.Days < 0, s.Journal.Days > maxDays:
 		return text.Errorf(text.RelaySettingDays)
-	}
-	if (s.TLS.Cert == "") != (s.TLS.Key == "") {
+	case (s.TLS.Cert == "") != (s.TLS.Key == ""):
 		return text.Errorf(text.RelaySettingTLS)
-	}
-	if s.Host != "" && net.ParseIP(s.Host) == nil {
+	case s.Host != "" && net.ParseIP(s.Host) == nil:
 		return text.Errorf(text.RelaySettingHost)
-	}
-	if a, _ := netip.ParseAddrPort(s.Admin); s.Admin != "" && !a.Addr().IsLoopback() {
+	case s.Admin != "" && !admin.Addr().IsLoopback():
 		return text.Errorf(text.RelaySettingAdmin)
-	}
-	if len(s.PublicHosts) == 0 {
+	case len(s.PublicHosts) == 0, slices.ContainsFunc(s.PublicHosts, func(host string) bool { return !reachable(host) }):
 		return text.Errorf(text.RelaySettingReached)
-	}
-	for _, name := range s.PublicHosts {
-		if !reachable(name) {
-			return text.Errorf(text.RelaySettingReached)
-		}
-	}
-	if s.NATS.External() && len(s.Cluster) > 0 {
+	case s.NATS.External() && len(s.Cluster) > 0, !s.NATS.valid():
 		return text.Errorf(text.RelaySettingNATS)
-	}
-	return cmp.Or(s.NATS.check(), s.checkCluster())
-}
-
-// checkCluster requires three relays: two could not tell which one is cut off.
-func (s Settings) checkCluster() error {
-	if len(s.Cluster) == 0 {
-		return nil
-	}
-	hosts := map[string]bool{}
-	for name, host := range s.Cluster {
-		if _, err := wire.ParseSite(name); err != nil || !reachable(host) {
-			return text.Errorf(text.RelaySettingCluster)
-		}
-		hosts[host] = true
-	}
-	if len(hosts) != 3 || len(s.Cluster) != 3 || s.Cluster[s.Name] == "" || s.ClusterPort*s.NATSPort*s.WebPort == 0 {
+	case len(s.Cluster) > 0 && !s.validCluster():
 		return text.Errorf(text.RelaySettingCluster)
 	}
 	return nil
+}
+
+// validCluster requires three relays: two could not tell which one is cut off.
+func (s Settings) validCluster() bool {
+	hosts := map[string]bool{}
+	for name, host := range s.Cluster {
+		if !wire.Site(name).Valid() || !reachable(host) {
+			return false
+		}
+		hosts[host] = true
+	}
+	return len(hosts) == 3 && len(s.Cluster) == 3 && s.Cluster[s.Name] != "" && s.ClusterPort*s.NATSPort*s.WebPort != 0
 }
 
 func reachable(host string) bool {

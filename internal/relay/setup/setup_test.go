@@ -81,18 +81,6 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// TestLock: only one relay at a time can lock a folder.
-func TestLock(t *testing.T) {
-	f := must.Get(Load(create(t)))(t)
-	release := must.Get(f.Lock())(t)
-	if _, err := f.Lock(); err == nil {
-		t.Error("two at once")
-	}
-	release()
-	release = must.Get(f.Lock())(t)
-	release()
-}
-
 // TestBroken: a file that was modified, or that others could have read
 // or written, is refused.
 func TestBroken(t *testing.T) {

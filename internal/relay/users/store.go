@@ -182,8 +182,9 @@ func (d *Directory) Restore(ctx context.Context, e Entry) (lost bool, err error)
 	return true, err
 }
 
-// Watch passes all entries to take, on its own goroutine, at once and after every burst of changes,
-// until ctx ends or the bucket can no longer be watched.
+// Watch passes all entries to take, at once and after every change or burst of changes,
+// until ctx ends or the bucket can no longer be watched. take runs on Watch's goroutine.
+// Watch restarts a watch whose server has ended.
 func (d *Directory) Watch(ctx context.Context, take func([]Entry)) error {
 	for {
 		if err := d.watch(ctx, take); err != errBehind {

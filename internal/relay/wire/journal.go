@@ -8,7 +8,6 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// Limits of a journal answer.
 const (
 	maxPage      = 200
 	maxPageBytes = 48 << 10

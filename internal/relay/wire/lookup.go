@@ -8,7 +8,6 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// Limits of an answer.
 const (
 	maxContacts = 100
 	maxAnswer   = 48 << 10 // bytes; NATS accepts 64 KiB

@@ -82,19 +82,6 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestCompare: snapshots are ordered by the bucket's epoch, then
-// by its revision, never by a clock.
-func TestCompare(t *testing.T) {
-	now, late := snapshot(), snapshot()
-	late.At = at.Add(time.Hour)
-	before, lost := now, now
-	before.Seq--
-	lost.Epoch, lost.Seq = lost.Epoch+1, 1
-	if now.Compare(late) != 0 || now.Compare(before) <= 0 || before.Compare(now) >= 0 || lost.Compare(now) <= 0 {
-		t.Error("not in order")
-	}
-}
-
 // TestEvent: ages on the relay's clock become times on ours.
 func TestEvent(t *testing.T) {
 	here := at.Add(-3 * time.Hour) // our clock is wrong
