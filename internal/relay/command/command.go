@@ -177,7 +177,6 @@ func (e *env) printNotice(key text.Key, args ...any) {
 // print writes a value for programs, as JSON.
 func (e *env) print(v any) error { return json.NewEncoder(e.out).Encode(v) }
 
-// folder reads the data folder.
 func (e *env) folder() (*setup.Folder, error) {
 	f, err := setup.Load(e.data)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -89,21 +90,25 @@ func (o *office) must(args ...string) string {
 	return out
 }
 
-// ends checks a command's exit code and output.
+// ends checks a command's exit code and output, in which no secret with "canary" is.
 func (o *office) ends(code int, args []string, says ...string) {
 	o.t.Helper()
-	got, out, errOut := o.command(args...)
-	for _, s := range says {
-		if got != code || !strings.Contains(out+errOut, s) {
-			o.t.Errorf("%q: exit %d: %s%s", args, got, out, errOut)
-		}
+	o.takes("", code, args, says...)
+}
+
+// takes is like ends, for a command that reads in.
+func (o *office) takes(in string, code int, args []string, says ...string) {
+	o.t.Helper()
+	got, out, errOut := o.typing(in, args...)
+	all := out + errOut
+	if lacks := func(s string) bool { return !strings.Contains(all, s) }; got != code || slices.ContainsFunc(says, lacks) || !lacks("canary") {
+		o.t.Errorf("%q: exit %d: %s; want %d, %q", args, got, all, code, says)
 	}
 }
 
-// setHub sets the hub, with a secret.
-func (o *office) setHub(secret, address string) (code int, out, errOut string) {
-	o.t.Helper()
-	return o.typing(secret, "secret", "hub", "--base-url", address, "--client-id", "office", "--organisation-code", "1234")
+// setHub are the arguments that set the hub, whose secret is read.
+func setHub(address string) []string {
+	return []string{"secret", "hub", "--base-url", address, "--client-id", "office", "--organisation-code", "1234"}
 }
 
 // run runs the relay, and returns where it can be reached.
@@ -169,9 +174,7 @@ func TestOffice(t *testing.T) {
 	if again := o.must("user", "import", file); strings.Count(again, "\n") != 1 {
 		t.Errorf("codes for those who have joined: %s", again)
 	}
-	if out := o.must("user", "code", "user7"); !strings.Contains(out, "wiebelt join "+rows[1][1]) {
-		t.Errorf("%s", out)
-	}
+	o.ends(exitDone, []string{"user", "code", "user7"}, "wiebelt join "+rows[1][1])
 	o.must("user", "remove", "user7")
 	o.until(func(s server.Status) bool { return s.Computers == 39 && s.Users == 39 })
 	if list := o.must("user", "list"); strings.Contains(list, "user7 ") || !strings.Contains(list, "user8 ") || !strings.Contains(list, " 1 computer\n") || !strings.Contains(list, "Users: 39") {
@@ -199,9 +202,7 @@ func TestBecomesOneOfThree(t *testing.T) {
 	o.run()
 	o.must("cluster", "make", filepath.Join(t.TempDir(), "site.relay"), "r1=127.0.0.1", "r2=127.0.0.2", "r3=127.0.0.3")
 	o.must("user", "add", "anna")
-	if list := o.must("user", "list"); !strings.Contains(list, "Users: 1") {
-		t.Errorf("%s", list)
-	}
+	o.ends(exitDone, []string{"user", "list"}, "Users: 1")
 	o.ends(exitDone, []string{"secret", "reports", "--renew"}, "/in/", "copy "+filepath.Join(o.dir, "reports.json"))
 	if _, _, errOut := o.command("secret", "reports"); errOut != "" {
 		t.Errorf("nothing was renewed: %s", errOut)
@@ -308,9 +309,7 @@ func TestWrong(t *testing.T) {
 	if code, _, errOut := typing(t, "", "status", "--language", "nl", "--data", t.TempDir()); code != exitFailed || !strings.Contains(errOut, "wiebelt-relay init") {
 		t.Errorf("no folder: exit %d: %s", code, errOut)
 	}
-	if list := o.must("user", "list"); !strings.Contains(list, "Users: 0") {
-		t.Errorf("%s", list)
-	}
+	o.ends(exitDone, []string{"user", "list"}, "Users: 0")
 }
 
 // TestCertificateLasts: the office has to renew its own certificate in time;
@@ -328,7 +327,7 @@ func TestCertificateLasts(t *testing.T) {
 }
 
 // TestPublishers: a program has its own key, which is not a user's and is valid until
-// it is replaced or removed.
+// it is replaced or removed. Its name is nobody else's meanwhile.
 func TestPublishers(t *testing.T) {
 	o := newOffice(t)
 	at := o.run()
@@ -370,6 +369,10 @@ func TestPublishers(t *testing.T) {
 	if list := o.must("publisher", "list"); list != "" {
 		t.Errorf("%q", list)
 	}
+	o.must("user", "add", "kamailio")
+	o.ends(exitFailed, []string{"publisher", "add", "kamailio"}, "A user and a publisher")
+	o.must("user", "remove", "kamailio")
+	o.must("publisher", "add", "kamailio")
 }
 
 // TestForget: forget deletes all calls, or those of a number as the relay parses it, and

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
+	"golang.org/x/sync/errgroup"
 
 	"wiebelt/internal/relay/server"
 	"wiebelt/internal/relay/users"
@@ -33,7 +35,7 @@ func (p *process) cpu() time.Duration {
 // status returns the relay's status.
 func (p *process) status() (s server.Status) {
 	p.t.Helper()
-	a := must.Get(http.Get(p.at.Admin + "/status"))(p.t)
+	a := must.Get(p.admin.Get(p.at.Admin + "/status"))(p.t)
 	defer a.Body.Close()
 	must.Do(p.t, json.NewDecoder(a.Body).Decode(&s))
 	return s
@@ -80,8 +82,7 @@ func newDesks(t *testing.T, n, together int) *desksOffice {
 	return o
 }
 
-// add adds the desks numbered from up to n-1; those below
-// together also have the extension group.
+// add adds the desks numbered from up to n-1; those below together also have the extension group.
 func (o *desksOffice) add(from, n, together int) {
 	o.t.Helper()
 	d := o.directory()
@@ -92,7 +93,46 @@ func (o *desksOffice) add(from, n, together int) {
 		}
 		must.Do(o.t, d.Put(o.t.Context(), e))
 	}
-	o.desks(from, n, func(i int, m *nats.Msg) { o.in <- heard{i, time.Now(), m.Data} })
+	var all errgroup.Group
+	all.SetLimit(16)
+	for i := from; i < n; i++ {
+		all.Go(func() error {
+			pair, err := nkeys.CreateUser()
+			if err != nil {
+				return err
+			}
+			c, err := o.connect(pair, userNo(i), func(m *nats.Msg) { o.in <- heard{i, time.Now(), m.Data} })
+			if err == nil {
+				o.t.Cleanup(c.Close)
+			}
+			return err
+		})
+	}
+	must.Do(o.t, all.Wait())
+}
+
+// connect connects like a user's computer, with its own credentials.
+func (o *desksOffice) connect(pair nkeys.KeyPair, u wire.User, heard nats.MsgHandler) (*nats.Conn, error) {
+	public, _ := pair.PublicKey()
+	token, err := o.folder.Keys.UserToken(u, public, time.Now().Add(time.Hour))
+	if err != nil {
+		return nil, err
+	}
+	c, err := nats.Connect(o.at.NATS, nats.CustomInboxPrefix(wire.Inbox(u)), nats.NoReconnect(), nats.Timeout(time.Minute), nats.PingInterval(30*time.Second),
+		nats.Secure(&tls.Config{MinVersion: tls.VersionTLS13, RootCAs: o.folder.Authority.Roots()}),
+		nats.UserJWT(func() (string, error) { return token, nil }, pair.Sign))
+	if err != nil {
+		return nil, err
+	}
+	if _, err = c.Subscribe(o.folder.Keys.Site.UserSubject(wire.TopicCalls, u), func(m *nats.Msg) {
+		heard(m)
+		if m.Reply != "" {
+			_ = m.Respond(nil)
+		}
+	}); err == nil {
+		err = c.Flush()
+	}
+	return c, err
 }
 
 // say reports a call and returns the time just before.
@@ -230,7 +270,7 @@ func (o *desksOffice) cutOff(n int) (all figures) {
 		public, _ := pair.PublicKey()
 		_, _, err := d.Join(ctx, invite(o.t, d, users.Entry{User: u}), public)
 		must.Do(o.t, err)
-		c := must.Get(o.connectWith(pair, u, func(*nats.Msg) {}))(o.t)
+		c := must.Get(o.connect(pair, u, func(*nats.Msg) {}))(o.t)
 		cut := c.StatusChanged(nats.CLOSED)
 		began := time.Now()
 		must.Get(d.Remove(ctx, u))(o.t)
@@ -240,9 +280,8 @@ func (o *desksOffice) cutOff(n int) (all figures) {
 	return all
 }
 
-// webhooks sends five hundred messages of a provider's exchange per second for a minute,
-// of calls that ring and end at desks in turn, and returns the response times, and how
-// many calls reached no desk.
+// webhooks sends five hundred messages of a provider's exchange per second for a minute, and
+// returns the response times, and how many calls reached no desk.
 func (o *desksOffice) webhooks(desks int) (answers figures, lost int) {
 	o.t.Helper()
 	const perSecond, messages = 500, 30_000
@@ -272,25 +311,19 @@ func (o *desksOffice) webhooks(desks int) (answers figures, lost int) {
 		defer mu.Unlock()
 		answers.add(took)
 	}
-	next, rung := make(chan int, messages), map[string]bool{}
-	var senders sync.WaitGroup
-	for range 16 {
-		senders.Go(func() {
-			for i := range next {
-				send(i)
-			}
-		})
-	}
-	go func() {
-		defer close(next)
+	rung := map[string]bool{}
+	var senders errgroup.Group
+	senders.SetLimit(16)
+	var pacing sync.WaitGroup
+	pacing.Go(func() {
 		tick := time.Tick(time.Second / 100)
 		for i := range messages {
 			if i%(perSecond/100) == 0 {
 				<-tick
 			}
-			next <- i
+			senders.Go(func() error { send(i); return nil })
 		}
-	}()
+	})
 	for limit := time.After(must.Patience); len(rung) < messages/2; {
 		select {
 		case h := <-o.in:
@@ -306,6 +339,7 @@ func (o *desksOffice) webhooks(desks int) (answers figures, lost int) {
 			return answers, lost
 		}
 	}
-	senders.Wait()
+	pacing.Wait()
+	_ = senders.Wait()
 	return answers, 0
 }

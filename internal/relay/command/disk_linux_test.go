@@ -26,16 +26,6 @@ func (p *process) until(what string, ok func(server.Status) bool) {
 	})
 }
 
-// until waits for something to arrive at a user.
-func (d *station) until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	must.Soon(t, func() (bool, any) {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		return ok(), "not yet: " + what
-	})
-}
-
 // fill fills the disk of a folder with one file.
 func fill(t *testing.T, dir string) string {
 	t.Helper()
@@ -77,7 +67,7 @@ func TestFullDiskOfOne(t *testing.T) {
 	}
 	known := must.Get(d.List(t.Context()))(t)
 	must.Do(t, os.Remove(filler))
-	<-p.exited
+	_ = p.Wait()
 	p.start()
 	p.until("all is well", func(s server.Status) bool { return s.Fault == "" && s.Users == len(known) })
 	s.relays[0].kill()
@@ -85,9 +75,8 @@ func TestFullDiskOfOne(t *testing.T) {
 	s.tries(func() error { return d.Put(t.Context(), users.Entry{User: "carla"}) })
 }
 
-// TestFullDisk: a relay whose disk is full reports that, also to its users, while calls
-// still ring; once there is space, it recovers by itself, and nothing is lost, even if a
-// power failure damages its server's files.
+// TestFullDisk: a relay whose disk is full reports that, also to its users, while calls still ring.
+// It recovers by itself, and loses nothing, even if a power failure damages its server's files.
 func TestFullDisk(t *testing.T) {
 	if !alone(t, unix.CLONE_NEWNS) { // with a small disk for its temporary files
 		return
@@ -109,9 +98,9 @@ func TestFullDisk(t *testing.T) {
 	if a, err := http.Get(p.at.Admin + "/healthz"); err != nil || a.Body.Close() != nil || a.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("healthy: %v, %v", a, err)
 	}
-	desk.until(t, "the user knows", func() bool { return desk.states[len(desk.states)-1].Cause == link.CauseStorage })
+	desk.until("the user knows", func() bool { return desk.states[len(desk.states)-1].Cause == link.CauseStorage })
 	must.Do(t, p.report(p.secret(), fmt.Sprintf(`{"id":"%s.1","state":"ringing","number":"0698760011","extension":"1000"}`, userNo(0))))
-	desk.until(t, "a call rings", func() bool { return len(desk.shown) == 1 })
+	desk.until("a call rings", func() bool { return len(desk.shown) == 1 })
 	must.Do(t, os.Remove(filler))
 	p.until("there is room", func(s server.Status) bool { return s.Fault == "" && s.Connected > 1 })
 	p.kill()

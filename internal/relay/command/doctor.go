@@ -24,7 +24,6 @@ type doctorCmd struct {
 	JSON bool `name:"json"`
 }
 
-// check is the result of one check.
 type check struct {
 	ID      string `json:"id"`
 	State   string `json:"state"` // ok, warn, fail
@@ -154,7 +153,6 @@ func (e *env) tryHub() string {
 	return "ok"
 }
 
-// hubClient returns a client of the configured hub.
 func (e *env) hubClient() (*hub.Client, error) {
 	dirs, s, err := e.settings()
 	if err != nil {

@@ -1,25 +1,21 @@
 package command
 
 import (
-	"bufio"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nkeys"
 
 	"wiebelt/internal/relay/certificates"
 	"wiebelt/internal/relay/credentials"
@@ -48,12 +44,13 @@ type process struct {
 	dir    string
 	folder *setup.Folder
 	http   *http.Client
-	launch func(start func() error) error // starts it elsewhere, if not nil
+	admin  *http.Client
+	in     func(do func() error) error // where it runs, if not nil
 
-	cmd    *exec.Cmd
-	exited chan struct{}
-	at     readiness
-	web    string // of at; the same after every start
+	*processtest.Process
+	cmd *exec.Cmd
+	at  readiness
+	web string // of at; the same after every start
 }
 
 // newProcess creates a relay's folder; start starts it.
@@ -71,6 +68,20 @@ func (p *process) load() {
 	p.folder = must.Get(setup.Load(p.dir))(p.t)
 	p.http = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16, TLSClientConfig: certificates.PinnedTLS(p.folder.Authority.Fingerprint(), p.folder.Settings.Host)}}
 	p.t.Cleanup(p.http.CloseIdleConnections)
+	p.admin = &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: p.dial}}
+}
+
+// inside runs do where the relay runs.
+func (p *process) inside(do func() error) error {
+	if p.in == nil {
+		return do()
+	}
+	return p.in(do)
+}
+
+func (p *process) dial(_ context.Context, network, address string) (c net.Conn, err error) {
+	err = p.inside(func() (err error) { c, err = net.Dial(network, address); return err })
+	return c, err
 }
 
 // start starts the relay and waits until it accepts calls and users.
@@ -79,23 +90,9 @@ func (p *process) start() {
 	p.cmd = processtest.Command(context.Background(), "relay", "run", "--data", p.dir, "--language", "en")
 	var said strings.Builder
 	p.cmd.Stderr = &said
-	out := must.Get(p.cmd.StdoutPipe())(p.t)
-	start := p.cmd.Start
-	if p.launch != nil {
-		start = func() error { return p.launch(p.cmd.Start) }
-	}
-	must.Do(p.t, start())
-	lines := bufio.NewReader(out)
-	line, _ := lines.ReadBytes('\n')
-	cmd, exited := p.cmd, make(chan struct{})
-	p.exited = exited
-	go func() {
-		defer close(exited)
-		_, _ = io.Copy(io.Discard, lines)
-		_ = cmd.Wait()
-	}()
-	p.t.Cleanup(p.kill)
-	if err := json.Unmarshal(line, &p.at); err != nil || !p.at.IsReady {
+	must.Do(p.t, p.inside(func() error { p.Process = processtest.StartCommand(p.t, p.cmd); return nil }))
+	line := <-p.Lines
+	if err := json.Unmarshal([]byte(line), &p.at); err != nil || !p.at.IsReady {
 		p.kill()
 		p.t.Fatalf("%q, %v: %s", line, err, said.String())
 	}
@@ -106,8 +103,8 @@ func (p *process) start() {
 
 // kill ends the process like a power failure.
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill()
-	<-p.exited
+	p.Kill()
+	_ = p.Wait()
 }
 
 // directory returns the relay's users. It retries while the servers elect a leader.
@@ -152,62 +149,6 @@ func (p *process) report(secret, body string) error {
 func (p *process) secret() string {
 	p.t.Helper()
 	return must.Get(setup.LoadWebhookSecrets(p.dir))(p.t).Current
-}
-
-// connect connects like a user's computer, with its own credentials.
-func (p *process) connect(u wire.User, heard nats.MsgHandler) (*nats.Conn, error) {
-	pair, err := nkeys.CreateUser()
-	if err != nil {
-		return nil, err
-	}
-	return p.connectWith(pair, u, heard)
-}
-
-func (p *process) connectWith(pair nkeys.KeyPair, u wire.User, heard nats.MsgHandler) (*nats.Conn, error) {
-	public, _ := pair.PublicKey()
-	token, err := p.folder.Keys.UserToken(u, public, time.Now().Add(time.Hour))
-	if err != nil {
-		return nil, err
-	}
-	c, err := nats.Connect(p.at.NATS, nats.CustomInboxPrefix(wire.Inbox(u)), nats.NoReconnect(), nats.Timeout(time.Minute), nats.PingInterval(30*time.Second),
-		nats.Secure(&tls.Config{MinVersion: tls.VersionTLS13, RootCAs: p.folder.Authority.Roots()}),
-		nats.UserJWT(func() (string, error) { return token, nil }, pair.Sign))
-	if err != nil {
-		return nil, err
-	}
-	if _, err = c.Subscribe(p.folder.Keys.Site.UserSubject(wire.TopicCalls, u), func(m *nats.Msg) {
-		heard(m)
-		if m.Reply != "" {
-			_ = m.Respond(nil)
-		}
-	}); err == nil {
-		err = c.Flush()
-	}
-	return c, err
-}
-
-// desks connects many users, several at a time.
-func (p *process) desks(from, n int, heard func(i int, m *nats.Msg)) {
-	p.t.Helper()
-	next := make(chan int)
-	var all sync.WaitGroup
-	for range 16 {
-		all.Go(func() {
-			for i := range next {
-				c, err := p.connect(userNo(i), func(m *nats.Msg) { heard(i, m) })
-				if err != nil {
-					p.t.Errorf("desk %d: %v", i, err)
-					continue
-				}
-				p.t.Cleanup(c.Close)
-			}
-		})
-	}
-	for i := from; i < n; i++ {
-		next <- i
-	}
-	close(next)
-	all.Wait()
 }
 
 func userNo(i int) wire.User { return wire.User(fmt.Sprintf("user%d", i)) }

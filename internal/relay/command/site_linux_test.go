@@ -55,16 +55,18 @@ type ringing struct {
 // overheard is the via of a call received by the relay that listens to the exchange.
 const overheard = -1
 
-// place is where a relay of a site runs: its address, and how to start it there.
+// place is where a relay of a site runs: its address, and how to run something there.
 type place struct {
-	host   string
-	launch func(start func() error) error
+	host string
+	in   func(do func() error) error
 }
 
-// beside makes a test that mostly waits run in parallel; if it measures how long
-// users wait, it runs alone.
+// soaking means that tests also measure how long users wait.
+var soaking = os.Getenv("SOAK") != ""
+
+// beside makes a test that mostly waits run in parallel, unless it measures.
 func beside(t *testing.T) {
-	if os.Getenv("SOAK") == "" {
+	if !soaking {
 		t.Parallel()
 	}
 }
@@ -79,7 +81,7 @@ func newSite(t *testing.T, n int, at []place) *site {
 	dir, ports := t.TempDir(), freePorts(t)
 	o := &office{t, filepath.Join(dir, "r1")}
 	o.must("init", "kantoor", "--reached", at[0].host, "--host", at[0].host, "--nats-port", ports[0], "--web-port", ports[1], "--admin", "127.0.0.1:0")
-	first := &process{t: t, dir: o.dir, launch: at[0].launch}
+	first := &process{t: t, dir: o.dir, in: at[0].in}
 	first.load()
 	first.start()
 	d := first.directory()
@@ -97,7 +99,7 @@ func newSite(t *testing.T, n int, at []place) *site {
 	for i := 1; i < 3; i++ {
 		o := &office{t, filepath.Join(dir, fmt.Sprint("r", i+1))}
 		o.must("cluster", "join", file, "--name", fmt.Sprint("r", i+1), "--host", at[i].host, "--admin", "127.0.0.1:0")
-		s.relays = append(s.relays, &process{t: t, dir: o.dir, launch: at[i].launch})
+		s.relays = append(s.relays, &process{t: t, dir: o.dir, in: at[i].in})
 	}
 	for _, p := range s.relays {
 		p.load()
@@ -124,13 +126,19 @@ func (s *site) start(all ...*process) {
 	}
 }
 
+// with runs do with the lock.
+func (s *site) with(do func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	do()
+}
+
 // station is a user's Wiebelt: what it shows, according to its link.
 type station struct {
-	user  int
-	phone *relaylink.Phone
-	stop  func()
-
-	mu     sync.Mutex
+	*site
+	user   int
+	phone  *relaylink.Phone
+	stop   func()
 	shown  map[string]call.State
 	ended  map[string]bool
 	wrong  []string
@@ -157,19 +165,10 @@ func (s *site) joined(i int, stored string, save relaylink.MissedSaver) *station
 	t := s.t
 	t.Helper()
 	p := must.Get(relaylink.New(exchangelink.Account{Address: "https://relay.kantoor.example", Secret: linktest.Secret(stored)}))(t)
-	d := &station{user: i, phone: p.(*relaylink.Phone), shown: map[string]call.State{}, ended: map[string]bool{}}
+	d := &station{site: s, user: i, phone: p.(*relaylink.Phone), shown: map[string]call.State{}, ended: map[string]bool{}}
 	d.phone.SaveMissed(save)
-	ctx, stop := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() {
-		link.Run(ctx, link.Config{Name: "relay", Receive: d.receive, StateChanged: func(s link.State) {
-			d.mu.Lock()
-			d.states = append(d.states, s)
-			d.mu.Unlock()
-		}}, p)
-	})
-	d.stop = func() { stop(); running.Wait() }
-	t.Cleanup(d.stop)
+	c := link.Config{Name: "relay", Receive: d.receive, StateChanged: func(now link.State) { s.with(func() { d.states = append(d.states, now) }) }}
+	d.stop = must.Run(t, func(ctx context.Context) { link.Run(ctx, c, p) })
 	return d
 }
 
@@ -191,49 +190,38 @@ func (d *station) receive(e call.Event) error {
 	return nil
 }
 
-// say reports a call's state to a relay that accepts it: an exchange tries the next one
-// if a relay does not answer.
-func (s *site) say(id string, c *ringing, state call.State) {
-	s.mu.Lock()
-	c.state = state
-	s.mu.Unlock()
-	s.tell(id, c)
+// say reports a call's state to a relay that accepts it, as exchanges do.
+func (s *site) say(id string, state call.State) {
+	s.with(func() { s.calls[id].state = state })
+	s.tell(id)
 }
 
-func (s *site) tell(id string, c *ringing) {
-	s.mu.Lock()
-	state, via := c.state, c.via
-	s.mu.Unlock()
-	if via == overheard {
-		linktest.AtAsterisk(s.hears, strings.TrimPrefix(id, "ari/"), fmt.Sprint(1000+c.user), "0698760012", state)
+func (s *site) tell(id string) {
+	var c ringing
+	s.with(func() { c = *s.calls[id] })
+	if c.via == overheard {
+		linktest.AtAsterisk(s.hears, strings.TrimPrefix(id, "ari/"), fmt.Sprint(1000+c.user), "0698760012", c.state)
 		return
 	}
-	via = s.post(fmt.Sprintf(`{"id":%q,"state":%q,"number":"0698760011","extension":"%d"}`, id, state, 1000+c.user))
-	s.mu.Lock()
-	c.via, c.told = via, time.Now()
-	s.mu.Unlock()
+	via := s.post(fmt.Sprintf(`{"id":%q,"state":%q,"number":"0698760011","extension":"%d"}`, id, c.state, 1000+c.user))
+	s.with(func() { s.calls[id].via, s.calls[id].told = via, time.Now() })
 }
 
 // post sends a report to the first relay that accepts it, and returns which.
 func (s *site) post(body string) (via int) {
-	for try, limit := rand.IntN(3), time.Now().Add(must.Patience); ; try++ {
-		s.mu.Lock()
-		shun := time.Since(s.deaf[try%3]) < 2*time.Second
-		s.mu.Unlock()
+	for try, limit := rand.IntN(3), time.Now().Add(must.Patience); time.Now().Before(limit); try++ {
+		var shun bool
+		s.with(func() { shun = time.Since(s.deaf[try%3]) < 2*time.Second })
 		if !shun && s.relays[try%3].report(s.secret, body) == nil {
 			return try % 3
 		}
-		if time.Now().After(limit) {
-			s.t.Error("nobody takes the report")
-			return 0
-		}
 		if !shun {
-			s.mu.Lock()
-			s.deaf[try%3] = time.Now()
-			s.mu.Unlock()
+			s.with(func() { s.deaf[try%3] = time.Now() })
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
+	s.t.Error("nobody takes the report")
+	return 0
 }
 
 // listen makes the relays listen to an Asterisk.
@@ -268,21 +256,30 @@ func (s *site) holder() (has int) {
 	return has
 }
 
-// ring starts calls, at users in turn; if the relays listen to an exchange,
-// one in eight rings there.
+// ring starts calls at users in turn; if the relays listen to an exchange, one in eight there.
 func (s *site) ring(n int) (ids []string) {
 	for range n {
-		s.mu.Lock()
 		u := s.named % len(s.desks)
 		id, c := fmt.Sprintf("%s.%d", userNo(u), s.named), &ringing{user: u}
 		if s.hears != nil && s.named%8 == 0 {
 			id, c.via = "ari/"+id, overheard
 		}
 		s.named++
-		s.calls[id] = c
-		s.mu.Unlock()
-		s.tell(id, c)
+		s.with(func() { s.calls[id] = c })
+		s.tell(id)
 		ids = append(ids, id)
+	}
+	return ids
+}
+
+// that returns the ids of some calls.
+func (s *site) that(are func(*ringing) bool) (ids []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, c := range s.calls {
+		if are(c) {
+			ids = append(ids, id)
+		}
 	}
 	return ids
 }
@@ -290,18 +287,12 @@ func (s *site) ring(n int) (ids []string) {
 // lost repeats the reports that are lost when all relays are killed at once; otherwise the
 // other relays know what one has accepted.
 func (s *site) lost() {
-	s.mu.Lock()
-	again := map[string]*ringing{}
-	for id, c := range s.calls {
-		if c.via != overheard && (c.state != call.Ended || time.Since(c.told) < 5*time.Second) {
-			again[id] = c
-		}
-	}
-	s.mu.Unlock()
 	var telling errgroup.Group
 	telling.SetLimit(8)
-	for id, c := range again {
-		telling.Go(func() error { s.tell(id, c); return nil })
+	for _, id := range s.that(func(c *ringing) bool {
+		return c.via != overheard && (c.state != call.Ended || time.Since(c.told) < 5*time.Second)
+	}) {
+		telling.Go(func() error { s.tell(id); return nil })
 	}
 	_ = telling.Wait()
 }
@@ -311,21 +302,17 @@ func (s *site) differs() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, d := range s.desks {
-		d.mu.Lock()
 		for id, state := range d.shown {
 			if c := s.calls[id]; c == nil || c.state != state {
-				d.mu.Unlock()
 				return fmt.Sprintf("%s is shown as %s: %+v", id, state, c)
 			}
 		}
 		for id, c := range s.calls {
 			if _, ok := d.shown[id]; c.user == d.user && c.state != call.Ended && !ok {
 				phase := d.states[len(d.states)-1]
-				d.mu.Unlock()
 				return fmt.Sprintf("%s is not shown: %+v; the link is %s: %v", id, c, phase.Phase, phase.Err)
 			}
 		}
-		d.mu.Unlock()
 	}
 	return ""
 }
@@ -345,14 +332,11 @@ func (s *site) during(do func()) {
 	live := s.ring(200)
 	busy.Go(do)
 	for i, id := range live {
-		s.mu.Lock()
-		c := s.calls[id]
-		s.mu.Unlock()
 		switch i % 4 {
 		case 0:
-			s.say(id, c, call.Answered)
+			s.say(id, call.Answered)
 		case 1:
-			s.say(id, c, call.Ended)
+			s.say(id, call.Ended)
 		case 2:
 			s.ring(1)
 		}
@@ -362,51 +346,51 @@ func (s *site) during(do func()) {
 
 // over ends all calls.
 func (s *site) over() {
-	s.mu.Lock()
-	all := map[string]*ringing{}
-	for id, c := range s.calls {
-		if c.state != call.Ended {
-			all[id] = c
-		}
-	}
-	s.mu.Unlock()
-	for id, c := range all {
-		s.say(id, c, call.Ended)
+	for _, id := range s.that(func(c *ringing) bool { return c.state != call.Ended }) {
+		s.say(id, call.Ended)
 	}
 }
 
-// soon waits until users see the actual state, and fails if they saw what never happened,
-// or outdated states for too long.
+// soon waits until users see the actual state, and fails if they saw what never happened.
 func (s *site) soon(what string) {
 	s.t.Helper()
 	took := s.settle()
-	if took > 5*time.Second && os.Getenv("SOAK") != "" { // not in parallel with other tests
+	if took > 5*time.Second && soaking {
 		s.t.Errorf("%s: right after %v", what, took)
 	}
-	for _, d := range s.desks {
-		d.mu.Lock()
-		for _, w := range d.wrong {
-			s.t.Errorf("%s: %s", what, w)
+	s.with(func() {
+		for _, d := range s.desks {
+			for _, w := range d.wrong {
+				s.t.Errorf("%s: %s", what, w)
+			}
 		}
-		d.mu.Unlock()
-	}
+	})
 	s.forgive()
 }
 
 // forgive ignores what users have seen wrong so far. A call shown again still has to end.
 func (s *site) forgive() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, d := range s.desks {
-		d.mu.Lock()
 		d.wrong = nil
 		for id := range d.shown {
 			delete(d.ended, id)
 		}
-		d.mu.Unlock()
 	}
 }
 
-// answered waits until every user's lookups are answered, with any result, and fails if
-// that took longer than limit.
+// until waits for something to arrive.
+func (s *site) until(what string, ok func() bool) {
+	s.t.Helper()
+	must.Soon(s.t, func() (bool, any) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return ok(), "not yet: " + what
+	})
+}
+
+// answered waits until every user's lookups are answered, and fails if it took too long.
 func (s *site) answered(what string, limit time.Duration) {
 	s.t.Helper()
 	began := time.Now()
@@ -427,17 +411,13 @@ func (s *site) answered(what string, limit time.Duration) {
 		})
 	}
 	err := asking.Wait()
-	if took := time.Since(began); err != nil || took > limit && os.Getenv("SOAK") != "" {
+	if took := time.Since(began); err != nil || took > limit && soaking {
 		s.t.Errorf("%s: look-ups are answered after %v, %v", what, took, err)
 	}
 }
 
-// is reports whether the link is in a phase, with nothing wrong behind it. The
-// caller holds the lock.
+// is reports whether the link is in a phase, with nothing wrong. The caller holds the lock.
 func (d *station) is(p link.Phase) bool {
-	if len(d.states) == 0 {
-		return false
-	}
-	now := d.states[len(d.states)-1]
-	return now.Phase == p && (p != link.Connected || now.Cause == link.NoCause)
+	i := len(d.states) - 1
+	return i >= 0 && d.states[i].Phase == p && (p != link.Connected || d.states[i].Cause == link.NoCause)
 }

@@ -99,7 +99,6 @@ func (e *env) linkText(l wire.LinkState) string {
 	return says
 }
 
-// hubState describes the hub's state.
 func hubState(s string) any {
 	switch s {
 	case "off":

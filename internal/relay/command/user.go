@@ -229,16 +229,10 @@ type userListCmd struct {
 	JSON bool `name:"json"`
 }
 
-// Run lists the users.
 func (c *userListCmd) Run(e *env) error {
 	type row struct {
-		User       wire.User `json:"user"`
-		Name       string    `json:"name,omitempty"`
-		Extensions []string  `json:"extensions,omitempty"`
-		Numbers    []string  `json:"numbers,omitempty"`
-		Email      string    `json:"email,omitempty"`
-		Queues     []string  `json:"queues,omitempty"`
-		Computers  int       `json:"computers"`
+		users.Entry
+		Computers int `json:"computers"`
 	}
 	return e.withUsers(func(ctx context.Context, d *users.Directory, _ *setup.Folder) error {
 		all, err := d.List(ctx)
@@ -248,7 +242,9 @@ func (c *userListCmd) Run(e *env) error {
 		rows := []row{}
 		for _, one := range all {
 			if one.IsUser() {
-				rows = append(rows, row{one.User, one.Name, one.Extensions, one.Numbers, one.Email, one.Queues, one.Computers()})
+				computers := one.Computers()
+				one.Keys, one.Added = nil, time.Time{}
+				rows = append(rows, row{one, computers})
 			}
 		}
 		if c.JSON {

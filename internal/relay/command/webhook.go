@@ -23,7 +23,6 @@ import (
 // to what is sent to an address that ends in NAME.
 const mappingsDir = "webhooks"
 
-// Limits of mappings.
 const (
 	maxMapping  = 64 << 10 // bytes of one file
 	maxMappings = 32
