@@ -26,7 +26,6 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// Timeouts and intervals of a link to a relay.
 const (
 	dialTime            = 3 * time.Second
 	nextTime            = 250 * time.Millisecond // before another relay is dialled in parallel to a silent one
@@ -163,7 +162,9 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 				return connectError(ctx, err)
 			}
 		case err := <-s.closed:
-			p.drain(r, s)
+			for len(s.snapshots) > 0 { // arrived before
+				p.applySnapshot(r, s, <-s.snapshots)
+			}
 			return connectError(ctx, err)
 		case <-ctx.Done():
 			return ctx.Err()
@@ -244,7 +245,6 @@ func (p *Phone) Lookup(ctx context.Context, number string) ([]contact.Contact, e
 	return a.Contacts, nil
 }
 
-// requestSnapshot requests the current snapshot.
 func (s *session) requestSnapshot() error {
 	return s.PublishRequest(s.Site.UserSubject(wire.TopicCurrentCalls, s.User), s.inbox, nil)
 }
@@ -256,13 +256,6 @@ func (s *session) retrySnapshot() error {
 		return context.DeadlineExceeded
 	}
 	return s.requestSnapshot()
-}
-
-// drain processes what arrived before the end.
-func (p *Phone) drain(r *link.Reporter, s *session) {
-	for len(s.snapshots) > 0 {
-		p.applySnapshot(r, s, <-s.snapshots)
-	}
 }
 
 // connectError describes in our own words why there is no connection.
@@ -354,7 +347,6 @@ func (p *Phone) reportBegin(r *link.Reporter, before, s wire.Snapshot, c wire.Ca
 	}
 }
 
-// reportEnd reports the end of a known call.
 func (p *Phone) reportEnd(r *link.Reporter, e call.Event) {
 	if _, known := r.Known(e.ID); known {
 		p.endedCalls.Add(e.ID)

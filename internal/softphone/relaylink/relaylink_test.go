@@ -59,11 +59,9 @@ func (r *relay) start() {
 	js := must.Get(jetstream.New(n.Conn))(r.t)
 	r.node, r.port = n, n.Port()
 	r.bucket = must.Get(calls.Open(context.Background(), js, 1))(r.t)
-	ctx, stop := context.WithCancel(context.Background())
-	var running sync.WaitGroup
 	f := calls.NewFeed(r.bucket, n.Conn, site, "r1", slog.New(slog.DiscardHandler))
-	running.Go(func() { _ = f.Run(ctx) })
-	r.end = sync.OnceFunc(func() { stop(); running.Wait(); n.Close() })
+	stop := must.Run(r.t, func(ctx context.Context) { _ = f.Run(ctx) })
+	r.end = sync.OnceFunc(func() { stop(); n.Close() })
 }
 
 func (r *relay) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", r.node.Port()) }
@@ -377,23 +375,23 @@ func TestConfirmed(t *testing.T) {
 }
 
 // TestRenewed: a token that expires soon is exchanged for a new one, which is stored
-// and used from then on.
+// and used from then on. While the answer is awaited, calls reach the desk.
 func TestRenewed(t *testing.T) {
 	r := newRelay(t)
 	d := newDeskUntil(t, r, time.Now().Add(renewBefore-time.Hour))
-	var public string
-	r.answer(wire.TopicRenew, func(m *nats.Msg) {
-		var q wire.RenewRequest
-		_ = json.Unmarshal(m.Data, &q)
-		public = q.Key
-		token, _ := r.authority.UserToken("anna", q.Key, time.Now().Add(90*24*time.Hour))
-		b, _ := json.Marshal(wire.RenewAnswer{Token: token, URLs: []string{r.url()}})
-		_ = m.Respond(b)
-	})
+	asked := make(chan *nats.Msg, 16)
+	r.answer(wire.TopicRenew, func(m *nats.Msg) { asked <- m })
 	d.run()
-	stored := <-d.kept
+	request := must.Receive(t, asked, "a request for a token")
+	r.tell("wazo/1", call.Ringing, time.Now())
+	d.next("ringing wazo/1")
+	var q wire.RenewRequest
+	must.Do(t, json.Unmarshal(request.Data, &q))
+	token := must.Get(r.authority.UserToken("anna", q.Key, time.Now().Add(90*24*time.Hour)))(t)
+	must.Do(t, request.Respond(must.Get(json.Marshal(wire.RenewAnswer{Token: token, URLs: []string{r.url()}}))(t)))
+	stored := must.Receive(t, d.kept, "a token: the call came while it was still awaited")
 	m, err := parseMembership(stored)
-	if err != nil || public != d.public || m.User != "anna" || time.Until(expires(m.Token)) < renewBefore {
+	if err != nil || q.Key != d.public || m.User != "anna" || time.Until(expires(m.Token)) < renewBefore {
 		t.Errorf("%v, %s", err, stored)
 	}
 	r.end()
@@ -404,21 +402,6 @@ func TestRenewed(t *testing.T) {
 	if len(d.kept) > 0 {
 		t.Error("renewed again")
 	}
-}
-
-// TestRenewalHoldsUpNothing: a call reaches the desk while a renewal is unanswered.
-func TestRenewalHoldsUpNothing(t *testing.T) {
-	r := newRelay(t)
-	d := newDeskUntil(t, r, time.Now().Add(renewBefore-time.Hour))
-	asked := make(chan *nats.Msg, 16)
-	r.answer(wire.TopicRenew, func(m *nats.Msg) { asked <- m })
-	d.run()
-	m := must.Receive(t, asked, "a request for a token")
-	r.tell("wazo/1", call.Ringing, time.Now())
-	d.next("ringing wazo/1")
-	token := must.Get(r.authority.UserToken("anna", d.public, time.Now().Add(90*24*time.Hour)))(t)
-	must.Do(t, m.Respond(must.Get(json.Marshal(wire.RenewAnswer{Token: token, URLs: []string{r.url()}}))(t)))
-	must.Receive(t, d.kept, "a token: the call came while it was still awaited")
 }
 
 // TestLookup: the relay's answer is returned; a missing answer is a named failure.
