@@ -162,9 +162,7 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 				return connectError(ctx, err)
 			}
 		case err := <-s.closed:
-			for len(s.snapshots) > 0 { // arrived before
-				p.applySnapshot(r, s, <-s.snapshots)
-			}
+			p.drain(r, s)
 			return connectError(ctx, err)
 		case <-ctx.Done():
 			return ctx.Err()
@@ -256,6 +254,13 @@ func (s *session) retrySnapshot() error {
 		return context.DeadlineExceeded
 	}
 	return s.requestSnapshot()
+}
+
+// drain processes what arrived before the end.
+func (p *Phone) drain(r *link.Reporter, s *session) {
+	for len(s.snapshots) > 0 {
+		p.applySnapshot(r, s, <-s.snapshots)
+	}
 }
 
 // connectError describes in our own words why there is no connection.
