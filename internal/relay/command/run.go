@@ -96,7 +96,8 @@ type follower struct {
 // stamp returns a value that changes whenever the settings or a secret do.
 func (o *follower) stamp(ctx context.Context) string {
 	s, _ := settings.Load(o.dirs)
-	stamp := settings.Fingerprint(o.dirs) + mappingsStamp(o.env.data) + o.hubIdentity(ctx, s)
+	files := mappingFiles(o.env.data)
+	stamp := fmt.Sprint(settings.Fingerprint(o.dirs, files...), files, o.hubIdentity(ctx, s))
 	for _, l := range o.links(ctx, s) {
 		stamp += fmt.Sprint(l.Identity)
 	}

@@ -52,14 +52,6 @@ func mappingFiles(data string) []string {
 	return files[:min(len(files), maxMappings)]
 }
 
-// mappingsStamp changes whenever the mappings do.
-func mappingsStamp(data string) (stamp string) {
-	for _, file := range mappingFiles(data) {
-		stamp += fileStamp(file)
-	}
-	return stamp
-}
-
 // fileStamp returns a value that changes whenever the file does; "" if there is none.
 func fileStamp(file string) string {
 	info, err := os.Stat(file)
