@@ -204,7 +204,8 @@ func TestWebhook(t *testing.T) {
 	}{
 		{`{"call_id":"1","status":"created"}`, exitDone, "reports no call"},
 		{`{"call_id":"1"}`, exitFailed, "not a message about a call"},
-		{`{"call_id":"1","status":"ended","reason":"no-answer"}`, exitDone, `"state":"ended","direction":"incoming","number":"","reason":"missed"`},
+		{`{"call_id":"1","status":"ended","reason":"no-answer"}`, exitDone,
+			`"state":"ended","direction":"incoming","number":"","reason":"missed"`},
 	} {
 		o.ends(c.code, []string{"exchange", "try", "voipgrid", write(message, c.said)}, c.want)
 	}

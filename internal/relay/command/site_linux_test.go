@@ -167,7 +167,9 @@ func (s *site) joined(i int, stored string, save relaylink.MissedSaver) *station
 	p := must.Get(relaylink.New(exchangelink.Account{Address: "https://relay.kantoor.example", Secret: linktest.Secret(stored)}))(t)
 	d := &station{site: s, user: i, phone: p.(*relaylink.Phone), shown: map[string]call.State{}, ended: map[string]bool{}}
 	d.phone.SaveMissed(save)
-	c := link.Config{Name: "relay", Receive: d.receive, StateChanged: func(now link.State) { s.with(func() { d.states = append(d.states, now) }) }}
+	c := link.Config{Name: "relay", Receive: d.receive, StateChanged: func(now link.State) {
+		s.with(func() { d.states = append(d.states, now) })
+	}}
 	d.stop = must.Run(t, func(ctx context.Context) { link.Run(ctx, c, p) })
 	return d
 }

@@ -246,7 +246,8 @@ func TestLink(t *testing.T) {
 	says := o.states()
 	anna := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
 	says(func(s wire.State) bool {
-		return s.Relay == "r1" && s.Hub == "off" && len(s.Links) == 1 && s.Links[0].Name == "centrale" && s.Links[0].State == link.Connected.String()
+		return s.Relay == "r1" && s.Hub == "off" && len(s.Links) == 1 && s.Links[0].Name == "centrale" &&
+			s.Links[0].State == link.Connected.String()
 	})
 	for _, extension := range []string{"109", "101"} {
 		linktest.AtAsterisk(a, "1."+extension, extension, "0698760011", call.Ringing)

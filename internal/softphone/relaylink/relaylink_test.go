@@ -146,8 +146,7 @@ func (d *desk) next(want string) call.Event {
 	return e
 }
 
-// TestCalls: calls reach the desk once, and a desk that starts late receives
-// a call with its age.
+// TestCalls: calls reach the desk once, and a desk that starts late receives a call with its age.
 func TestCalls(t *testing.T) {
 	r := newRelay(t)
 	r.tell("wazo/1", call.Ringing, time.Now().Add(-40*time.Second))
@@ -174,8 +173,8 @@ func TestCalls(t *testing.T) {
 	d.next("ended wazo/3") // the call rang and ended between two snapshots
 	must.Do(t, r.node.Conn.Publish(site.UserSubject(wire.TopicCalls, "anna"), []byte(`{"calls":7}`)),
 		r.node.Conn.Publish(site.UserSubject(wire.TopicCalls, "anna"), wire.Snapshot{Epoch: 1, Seq: 1, At: time.Now()}.Encode()))
-	r.tell("wazo/2", call.Ended, time.Now())
-	d.next("ended wazo/2") // by this report, not by the invalid message or the old snapshot
+	r.tell("wazo/2", call.Answered, time.Now())
+	d.next("answered wazo/2") // neither the invalid message nor the old snapshot has ended it
 }
 
 // TestLate: a desk that starts or reconnects receives every call as
