@@ -119,7 +119,6 @@ func (b *Bridge) notify(old, now *view) {
 	}
 }
 
-// emitStates sends an object's changed states.
 func (b *Bridge) emitStates(was, p *treeNode) {
 	if was.Disabled != p.Disabled {
 		b.emitState(p, "sensitive", !p.Disabled)

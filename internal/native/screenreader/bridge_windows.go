@@ -14,7 +14,6 @@ import (
 // Bridge exposes what is on screen to UI Automation clients.
 type Bridge struct{ treeState }
 
-// activeBridge is the bridge that serves this program's windows.
 var activeBridge atomic.Pointer[Bridge]
 
 // Run serves this program's windows until ctx ends, which is no error.
@@ -128,7 +127,6 @@ func (v *view) focused() *treeNode {
 	return nil
 }
 
-// notify notifies readers of a change.
 func (b *Bridge) notify(c change) {
 	f := b.provide(c.of, asSimple)
 	if f == nil {
@@ -151,7 +149,6 @@ func (b *Bridge) notify(c change) {
 	}
 }
 
-// windowNodes maps windows to the nodes that represent them.
 var windowNodes = struct {
 	sync.Mutex
 	nodes map[uintptr]ID

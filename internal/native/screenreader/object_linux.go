@@ -8,7 +8,6 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// reference names an accessible object on the bus.
 type reference struct {
 	Name string
 	Path dbus.ObjectPath
@@ -130,7 +129,6 @@ func (o object) role() (uint32, string) {
 	return roles[o.Role].number, roles[o.Role].name
 }
 
-// roleStates has the states that all objects of a role share.
 var roleStates = map[Role]uint64{Dialog: modal, CheckBox: checkable, Radio: checkable, Entry: editable}
 
 func (o object) state() uint64 {
@@ -187,7 +185,6 @@ func (o object) interfaces() []string {
 	return names
 }
 
-// selectedChildren returns the selected children.
 func (o object) selectedChildren() (all []reference) {
 	if o.treeNode == nil {
 		return nil
@@ -222,7 +219,6 @@ const (
 	fromParent = 2
 )
 
-// bounds returns an object's rectangle relative to an origin.
 func (o object) bounds(from uint32) image.Rectangle {
 	if o.treeNode == nil {
 		return image.Rectangle{}
@@ -236,7 +232,6 @@ func (o object) bounds(from uint32) image.Rectangle {
 	return o.Bounds
 }
 
-// objectAt returns the object at a position within this one.
 func (o object) objectAt(x, y int32, from uint32) reference {
 	at := image.Pt(int(x), int(y))
 	if o.treeNode == nil || !at.In(o.bounds(from)) {
@@ -255,7 +250,6 @@ func (o object) description() string {
 	return JoinSentences(o.Help, o.v.PositionText(o.Position[0], o.Position[1]))
 }
 
-// properties returns the properties of an interface.
 func (o object) properties(name string) map[string]dbus.Variant {
 	own, about := "Wiebelt", ""
 	if o.treeNode != nil {

@@ -57,7 +57,6 @@ type object struct {
 
 func (o *object) has(i int) bool { return i != asRoot || o.root }
 
-// nodeRef identifies what an object represents.
 type nodeRef struct {
 	b  *Bridge
 	id ID
@@ -237,7 +236,6 @@ func valueMethod[T any](f func(target) T) uintptr {
 	return windows.NewCallback(func(this *comInterface, out *T) uintptr { return writeValue(this, out, f) })
 }
 
-// writeValue writes a node's answer to out.
 func writeValue[T any](this *comInterface, out *T, f func(target) T) uintptr {
 	if out == nil {
 		return ePointer

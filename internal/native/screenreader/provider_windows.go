@@ -11,13 +11,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// kind describes a role in UI Automation.
 type kind struct {
 	control  int   // control type (UIA_ButtonControlTypeId and so on)
 	patterns []int // supported patterns, as interfaces
 }
 
-// kinds has all roles.
 var kinds = map[Role]kind{
 	Button:   {50000, []int{asInvoke}},
 	Entry:    {50004, []int{asInvoke, asValue}},
@@ -43,7 +41,6 @@ var kinds = map[Role]kind{
 var patterns = map[uintptr]int{patternInvoke: asInvoke, patternSelection: asSelection, patternValue: asValue, patternExpandCollapse: asExpand,
 	patternWindow: asWindow, patternSelectionItem: asSelectionItem, patternToggle: asToggle}
 
-// supports reports whether a node currently supports a pattern's interface.
 func (p *treeNode) supports(i int) bool {
 	switch {
 	case slices.Contains(kinds[p.Role].patterns, i):
@@ -98,13 +95,11 @@ func (t target) runtimeID() uintptr {
 	return numberArray(appendRuntimeID, int32(t.ID))
 }
 
-// rectangle returns a UiaRect: left, top, width, height.
 func (t target) rectangle() [4]float64 {
 	b := t.Bounds
 	return [4]float64{float64(b.Min.X), float64(b.Min.Y), float64(b.Dx()), float64(b.Dy())}
 }
 
-// focus returns the node in the window that has the keyboard focus.
 func (t target) focus() *comInterface {
 	p := t.v.focused()
 	if p == nil || p.parent == nil || p.top().ID != t.ID {
@@ -138,7 +133,6 @@ func (t target) takeKeyboard() uintptr {
 	return sOK
 }
 
-// selection returns the node's selected children.
 func (t target) selection() uintptr {
 	var all []*comInterface
 	for i, n := range t.Children {
@@ -173,7 +167,6 @@ func setValue(this *comInterface, value *uint16) uintptr {
 	return sOK
 }
 
-// providerAt returns the innermost node at a position.
 func (t target) providerAt(at image.Point) *comInterface {
 	if !at.In(t.Bounds) {
 		return nil

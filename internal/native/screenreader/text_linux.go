@@ -78,7 +78,6 @@ func around(all []rune, at int, u unit) (from, to int) {
 	return from, to
 }
 
-// runes returns the readable text of an entry.
 func (o object) runes() []rune {
 	if o.treeNode == nil || o.Role != Entry {
 		return nil
@@ -111,13 +110,11 @@ func (o object) selections() [][2]int {
 	return [][2]int{o.Selection}
 }
 
-// around returns the unit of typed text around a position, and its range.
 func (o object) around(at int, u unit) (string, int32, int32) {
 	from, to := around(o.runes(), at, u)
 	return o.part(int32(from), int32(to)), int32(from), int32(to)
 }
 
-// extents returns an object's left, top, width and height.
 func (o object) extents(from uint32) (x, y, w, h int32) {
 	r := o.bounds(from)
 	return int32(r.Min.X), int32(r.Min.Y), int32(r.Dx()), int32(r.Dy())

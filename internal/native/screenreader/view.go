@@ -61,7 +61,6 @@ type view struct {
 // newer news has arrived.
 const maxNews = 16
 
-// viewOf returns the view of a tree, given the earlier news.
 func viewOf(t Tree, news []*treeNode) *view {
 	v := &view{Tree: t, nodes: map[ID]*treeNode{}}
 	v.add(nil, t.Windows)
@@ -125,7 +124,6 @@ func (s *treeState) Show(t Tree) {
 	s.next <- t
 }
 
-// set makes t the tree that readers query.
 func (s *treeState) set(t Tree) (old, now *view) {
 	old = s.now.Load()
 	now = viewOf(t, old.news)

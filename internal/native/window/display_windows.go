@@ -33,7 +33,6 @@ type desktop struct {
 	ended
 }
 
-// Our own messages.
 const (
 	wmJobs = wmApp + iota
 	wmChanged
@@ -103,7 +102,6 @@ func (d *desktop) Close() error {
 	return nil
 }
 
-// message handles messages to the hidden window.
 func (d *desktop) message(what uint32, wParam, _ uintptr) (uintptr, bool) {
 	switch what {
 	case wmHotkey:
@@ -149,7 +147,6 @@ var listMonitor = sync.OnceValue(func() uintptr {
 	})
 })
 
-// monitors returns the monitors with their handles, primary first.
 func monitors() (list []Monitor, handles []uintptr) {
 	text := textScale()
 	all := new([]uintptr)
@@ -256,7 +253,6 @@ func (d *desktop) Appearance() Appearance {
 	return Appearance{Dark: ok && light == 0, HighContrast: highContrast(), LessMotion: lessMotion()}
 }
 
-// highContrast returns the setting of the session's user.
 func highContrast() bool {
 	const spiGetHighContrast, on = 0x42, 1
 	c := winHighContrast{}
@@ -265,7 +261,6 @@ func highContrast() bool {
 	return ok != 0 && c.flags&on != 0
 }
 
-// lessMotion reports whether the user has disabled animations.
 func lessMotion() bool {
 	const spiGetClientAreaAnimation = 0x1042
 	on := int32(1)

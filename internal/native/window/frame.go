@@ -39,7 +39,6 @@ type Frame interface {
 	Close() error
 }
 
-// checkDraw checks the arguments of Draw.
 func checkDraw(p image.Point, pic *Picture) error {
 	if pic == nil || len(pic.Pix) != 4*pic.W*pic.H || pic.W <= 0 || pic.H <= 0 || p.X < 0 || p.Y < 0 {
 		return errBroken

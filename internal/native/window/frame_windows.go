@@ -106,7 +106,6 @@ func (f *winFrame) SetCursor(c Cursor) error {
 	})
 }
 
-// systemCursor returns a cursor from the user's scheme.
 func systemCursor(c Cursor) uintptr {
 	h, _, _ := loadCursor.Call(0, map[Cursor]uintptr{CursorArrow: 32512, CursorText: 32513, CursorHand: 32649}[c])
 	return h
@@ -176,7 +175,6 @@ func (f *winFrame) Scale() (scale float32, err error) {
 	return scale, err
 }
 
-// size returns the content's size.
 func (f *winFrame) size() image.Point {
 	var r winRect
 	getClientRect.Call(f.hwnd, uintptr(unsafe.Pointer(&r)))

@@ -80,7 +80,6 @@ var ErrUnsupported = errors.New("not supported by this desktop")
 // keysym is the meaning of a key, as numbered by the X protocol (appendix A).
 type keysym uint32
 
-// shortcut is a key combination as written by the user.
 type shortcut struct {
 	held Modifiers
 	key  keysym

@@ -36,7 +36,6 @@ type portal struct {
 	ctx        context.Context
 }
 
-// look is the appearance reported by the portal.
 type look struct {
 	scheme uint32
 	Appearance
@@ -48,7 +47,6 @@ const (
 	preferLight = 2
 )
 
-// answer is the result of a request to the portal.
 type answer struct {
 	code    uint32
 	results map[string]dbus.Variant

@@ -263,7 +263,6 @@ func (d *layers) handleSeat(e *waylandEvent) {
 	}
 }
 
-// handlePointer handles the pointer's events.
 func (d *layers) handlePointer(e *waylandEvent) {
 	p := &d.pointer
 	spot := func() {

@@ -91,7 +91,6 @@ func (w *waylandConn) serve(text []byte) error {
 	}
 }
 
-// claimClipboard finds the compositor's interfaces and copies our offer to the clipboard.
 func (w *waylandConn) claimClipboard() error {
 	var b []byte
 	b = request(b, waylandDisplay, displayGetRegistry, waylandRegistry)
@@ -134,7 +133,6 @@ func (w *waylandConn) claimClipboard() error {
 	return err
 }
 
-// send sends the text to a pasting program through the file that it has passed.
 func (w *waylandConn) send(text []byte) {
 	if len(w.files) == 0 {
 		return

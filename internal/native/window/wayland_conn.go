@@ -90,7 +90,6 @@ func (w *waylandConn) dropFiles() {
 	w.files = nil
 }
 
-// waylandEvent is an event of an object.
 type waylandEvent struct {
 	object uint32
 	code   uint16
@@ -147,7 +146,6 @@ func (e *waylandEvent) number() uint32 {
 	return n
 }
 
-// text takes a text from an event.
 func (e *waylandEvent) text() string {
 	n := int(e.number())
 	if n < 1 || n > len(e.data) {

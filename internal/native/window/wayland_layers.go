@@ -43,7 +43,6 @@ type layers struct {
 	pointer layerPointer // events goroutine only
 }
 
-// The objects of the compositor itself.
 const (
 	wlCompositor = "wl_compositor"
 	wlShm        = "wl_shm"
@@ -125,7 +124,6 @@ func (d *layers) prepare(ctx context.Context) error {
 	return d.conn.SetReadDeadline(time.Time{})
 }
 
-// measured reports whether there is a monitor and the sizes of all are known.
 func (d *layers) measured() bool {
 	for _, o := range d.outputs {
 		if o.workSize == (image.Point{}) {
@@ -148,7 +146,6 @@ func (d *layers) events() {
 	}
 }
 
-// handleEvent processes one event.
 func (d *layers) handleEvent() error {
 	e, err := d.conn.next()
 	if err != nil {
@@ -211,7 +208,6 @@ func (d *layers) handleDisplay(e *waylandEvent) {
 	}
 }
 
-// handleRegistry handles interfaces that the compositor adds and removes.
 func (d *layers) handleRegistry(e *waylandEvent) {
 	number := e.number()
 	d.mu.Lock()
@@ -262,7 +258,6 @@ func (d *layers) outputGone(number uint32) {
 	d.arrange()
 }
 
-// handleOutput handles a monitor's properties.
 func (d *layers) handleOutput(o *layerOutput, e *waylandEvent) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -288,7 +283,6 @@ func (d *layers) handleOutput(o *layerOutput, e *waylandEvent) {
 	}
 }
 
-// handlePosition handles a monitor's position.
 func (d *layers) handlePosition(o *layerOutput, e *waylandEvent) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -242,7 +242,6 @@ var errNotShown = errors.New("window was never shown")
 
 var errBroken = errors.New("broken picture")
 
-// checkPicture checks that pic is complete and has the size of r.
 func checkPicture(r image.Rectangle, pic *Picture) error {
 	switch {
 	case pic == nil || pic.W <= 0 || pic.H <= 0 || len(pic.Pix) != 4*pic.W*pic.H:

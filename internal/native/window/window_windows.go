@@ -68,7 +68,6 @@ func (b *winBase) Close() error {
 	return err
 }
 
-// destroy destroys an existing window.
 func (b *winBase) destroy() {
 	screenreader.Detach(b.hwnd)
 	delete(b.d.windows, b.hwnd)
@@ -93,7 +92,6 @@ func (b *winBase) repaint(r image.Rectangle) {
 	updateWindow.Call(b.hwnd)
 }
 
-// message handles painting, pointer and keys.
 func (b *winBase) message(what uint32, wParam, lParam uintptr) (uintptr, bool) {
 	switch what {
 	case wmPaint:

@@ -120,7 +120,6 @@ func Open() (Desktop, error) {
 // announces itself to programs that listen for it.
 const rootEvents = xproto.EventMaskPropertyChange | xproto.EventMaskStructureNotify
 
-// prepare queries what the server supports, and creates what all windows share.
 func (d *x11) prepare() error {
 	setup := xproto.Setup(d.conn)
 	if d.conn.DefaultScreen >= len(setup.Roots) {
@@ -329,7 +328,6 @@ func (d *x11) event(ev xgb.Event) bool {
 	return false
 }
 
-// clientMessage handles a message to us and reports whether the display has changed.
 func (d *x11) clientMessage(e xproto.ClientMessageEvent) bool {
 	if e.Type == d.atoms.ticket {
 		d.posted.run()
@@ -338,7 +336,6 @@ func (d *x11) clientMessage(e xproto.ClientMessageEvent) bool {
 	return e.Type == d.atoms.manager && e.Format == 32 && xproto.Atom(e.Data.Data32[1]) == d.atoms.xsettingsOwner && d.readSettings()
 }
 
-// property handles a changed property and reports whether the display has changed.
 func (d *x11) property(e xproto.PropertyNotifyEvent) bool {
 	switch {
 	case e.Window == d.clipboard.window && e.Atom == d.atoms.pasted:

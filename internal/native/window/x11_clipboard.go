@@ -95,7 +95,6 @@ func (cb *clipboard) drop() {
 	}
 }
 
-// serve answers a program that pastes.
 func (d *x11) serve(e xproto.SelectionRequestEvent) {
 	property := cmp.Or(e.Property, e.Target) // as old programs expect
 	ok := false
@@ -206,7 +205,6 @@ func (d *x11) Paste() (string, error) {
 	return "", d.errIfClosed()
 }
 
-// paste requests the clipboard's contents as one kind.
 func (d *x11) paste(kind xproto.Atom, late time.Time) ([]byte, bool) {
 	got := make(chan []byte, 1)
 	d.clipboard.mu.Lock()
@@ -228,7 +226,6 @@ func (d *x11) paste(kind xproto.Atom, late time.Time) ([]byte, bool) {
 	return nil, false
 }
 
-// pasting is a text being received.
 type pasting struct {
 	kind  xproto.Atom
 	done  chan []byte
@@ -271,7 +268,6 @@ func (p *pasting) finish(b []byte) {
 	}
 }
 
-// pastedPart takes the next piece of a long text.
 func (d *x11) pastedPart() {
 	cb := &d.clipboard
 	cb.mu.Lock()
@@ -286,7 +282,6 @@ func (d *x11) pastedPart() {
 	}
 }
 
-// consumeProperty reads a property and deletes it.
 func (d *x11) consumeProperty(id xproto.Window, name xproto.Atom) ([]byte, xproto.Atom) {
 	r, err := xproto.GetProperty(d.conn, true, id, name, xproto.GetPropertyTypeAny, 0, maxPaste/4).Reply()
 	if err != nil || r == nil {

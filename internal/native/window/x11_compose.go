@@ -127,7 +127,6 @@ func spellOut(keys []rune) string {
 	return b.String()
 }
 
-// composeRules are key sequences and the text they type.
 type composeRules struct {
 	out    map[string]string
 	begins map[string]bool // of longer sequences
@@ -167,7 +166,6 @@ const (
 	maxComposeFiles = 50
 )
 
-// readFile reads a file of rules, and those that it includes.
 func (c *composeRules) readFile(file, locale, home string, depth int) bool {
 	if depth > maxComposeDepth || c.files >= maxComposeFiles || !exists(file) {
 		return false

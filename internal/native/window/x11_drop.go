@@ -23,7 +23,6 @@ type drop struct {
 	at    image.Point
 }
 
-// message handles a message from a program that drags something.
 func (p *drop) message(f *x11Frame, kind xproto.Atom, data []uint32) {
 	a, c := &f.d.atoms, f.d.conn
 	answer := func(kind xproto.Atom, v ...uint32) {
@@ -68,7 +67,6 @@ func (p *drop) message(f *x11Frame, kind xproto.Atom, data []uint32) {
 	}
 }
 
-// handleFiles takes the list of files that has arrived.
 func (p *drop) handleFiles(f *x11Frame, e xproto.SelectionNotifyEvent) {
 	a := &f.d.atoms
 	if e.Selection != a.dndSelection || p.from == 0 || e.Property != 0 && e.Property != a.pasted {

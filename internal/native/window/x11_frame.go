@@ -11,7 +11,6 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// frameEvents are the events that frames receive.
 const frameEvents = baseEvents | xproto.EventMaskKeyPress | xproto.EventMaskKeyRelease | xproto.EventMaskStructureNotify |
 	xproto.EventMaskExposure
 
@@ -210,7 +209,6 @@ func (f *x11Frame) growPixmap(size image.Point) {
 	f.pixmapSize = to
 }
 
-// copy copies a part of the pixmap to the window.
 func (f *x11Frame) copy(r image.Rectangle) {
 	if r = r.Intersect(image.Rectangle{Max: f.pixmapSize}); r.Empty() {
 		return

@@ -184,7 +184,6 @@ func (d *x11) hotkey(e xproto.KeyPressEvent) bool {
 	return true
 }
 
-// handleKeyRelease records that a key was released.
 func (d *x11) handleKeyRelease(code byte) {
 	d.keyboard.Lock()
 	defer d.keyboard.Unlock()

@@ -162,7 +162,6 @@ func isTemporaryFocus(mode, detail byte) bool {
 		detail == xproto.NotifyDetailPointer || detail == xproto.NotifyDetailInferior
 }
 
-// focusOut handles the card's loss of the focus.
 func (w *x11Card) focusOut(e xproto.FocusOutEvent) {
 	if isTemporaryFocus(e.Mode, e.Detail) {
 		return

@@ -26,7 +26,6 @@ type keymap struct {
 	locks      []uint16
 }
 
-// levels maps modifiers to levels.
 type levels struct {
 	mask    uint16            // the relevant modifiers
 	byState map[uint16]uint16 // level by the modifiers held, 0 if missing
@@ -83,7 +82,6 @@ func (m *keymap) symbolAt(code byte, group int, state uint16) (keysym, uint16) {
 
 const modifiers = 0xff // of a state; higher bits are buttons and the group
 
-// modifiers converts the state of an event to Modifiers.
 func (d *x11) modifiers(state uint16) Modifiers {
 	d.keyboard.Lock()
 	alt, super := d.keymap.alt, d.keymap.super
@@ -225,7 +223,6 @@ func useKeyboard(c *xgb.Conn) {
 
 var errKeymap = errors.New("broken keyboard map")
 
-// readExtension reads the map of the keyboard extension.
 func (m *keymap) readExtension(c *xgb.Conn) error {
 	getMap := keyboardRequest(c, 8, 7)
 	binary.LittleEndian.PutUint16(getMap[6:], 3) // key types and symbols

@@ -90,7 +90,6 @@ func unscale(px, mask uint32) byte {
 	return byte(uint64(px&mask>>shift) * 255 / uint64(mask>>shift))
 }
 
-// encode writes rows of a picture to dst in the server's format.
 func (f format) encode(dst, rows []byte, w int) {
 	if f.native {
 		copy(dst, rows)
@@ -129,7 +128,6 @@ func (f format) load(b []byte) (px uint32) {
 	return px
 }
 
-// decode converts the server's pixels into a part of img.
 func (f format) decode(img *image.RGBA, part image.Rectangle, data []byte) error {
 	stride := f.stride(part.Dx())
 	if len(data) < stride*part.Dy() {

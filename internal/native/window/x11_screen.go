@@ -94,7 +94,6 @@ func (d *x11) atomName(a xproto.Atom) string {
 	return r.Name
 }
 
-// struts returns the space reserved by the windows on the desktop.
 func (d *x11) struts(screen image.Rectangle) []strut {
 	const most = 1024 // windows
 	clients := xconn.Values(xproto.GetProperty(d.conn, false, d.root, d.atoms.clients, xproto.AtomWindow, 0, most).Reply())

@@ -116,7 +116,6 @@ func (b *x11Base) setTitle(title string) {
 	b.d.setText(b.id, b.d.atoms.netName, b.d.atoms.utf8, title)
 }
 
-// newPixmap creates a pixmap of a size.
 func (b *x11Base) newPixmap(size image.Point) (xproto.Pixmap, error) {
 	px, err := xproto.NewPixmapId(b.d.conn)
 	if err == nil {
@@ -157,7 +156,6 @@ func (b *x11Base) close(before func()) error {
 	return nil
 }
 
-// event handles pointer and keys.
 func (b *x11Base) event(ev xgb.Event) {
 	switch e := ev.(type) {
 	case xproto.MotionNotifyEvent:

@@ -7,10 +7,8 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// frameInterval is the time between two frames of an animation.
 const frameInterval = time.Second / 60
 
-// animation is a running animation.
 type animation struct {
 	of      *fyne.Animation
 	begun   time.Time
@@ -38,7 +36,6 @@ func (a *App) StopAnimation(of *fyne.Animation) {
 	}
 }
 
-// advance shows the animation at the given time.
 func (r *animation) advance(now time.Time) {
 	done := float32(1)
 	if r.of.Duration > 0 {

@@ -86,7 +86,6 @@ func (a *App) OnCopied(f func(string)) { a.copied = f }
 // OpenURL opens nothing: the windows open links with package browser.
 func (a *App) OpenURL(*url.URL) error { return errors.New("not offered by this application") }
 
-// settings are Fyne's appearance settings.
 type settings struct {
 	fyne.Settings
 	theme   fyne.Theme
@@ -110,7 +109,6 @@ func (s *settings) PrimaryColor() string  { return base.ColorBlue }
 func (s *settings) ShowAnimations() bool  { return !s.desktop.LessMotion }
 func (s *settings) SetTheme(t fyne.Theme) { s.theme = t; s.changed() }
 
-// lifecycle holds the callbacks.
 type lifecycle struct {
 	fyne.Lifecycle
 	started, stopped func()

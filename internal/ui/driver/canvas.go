@@ -77,7 +77,6 @@ func (c *canvas) top() fyne.CanvasObject {
 	return c.Content()
 }
 
-// minSize returns the minimum size of the window's content, in units.
 func (c *canvas) minSize() fyne.Size {
 	o := c.Content()
 	if o == nil {
@@ -135,7 +134,6 @@ func relayout(o fyne.CanvasObject) {
 	}
 }
 
-// render updates the surface and returns the parts that have changed.
 func (c *canvas) render(size image.Point) []image.Rectangle {
 	clear(c.visible)
 	unread := c.unread // painting moves shapes back and forth

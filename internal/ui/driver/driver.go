@@ -88,7 +88,6 @@ func (a *App) Run() {
 	_ = a.display.Close() // it ends with the process at the latest
 }
 
-// over reports whether Run is to end.
 func (a *App) over() bool { return a.quit || a.empty && len(a.windows) == 0 }
 
 // keepRenderers has Fyne keep the windows' renderers, and drops sizes of objects no longer in them.
@@ -173,12 +172,10 @@ func (a *App) HasSecondaryDisplay() bool             { return len(a.display.Moni
 
 var _ desktop.Driver = (*App)(nil)
 
-// device describes a computer with keyboard and mouse.
 type device struct{ fyne.Device }
 
 func (device) IsMobile() bool { return false }
 
-// restyle applies a changed theme to every window.
 func (a *App) restyle() {
 	for _, w := range a.windows {
 		w.canvas.surface.NewTheme()
@@ -199,7 +196,6 @@ func restyle(o fyne.CanvasObject) {
 	o.Refresh()
 }
 
-// desktopChanged applies changes to the desktop's appearance, scale and monitors.
 func (a *App) desktopChanged() {
 	if now := a.display.Appearance(); now != a.settings.desktop {
 		a.settings.desktop = now

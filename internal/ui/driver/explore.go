@@ -22,7 +22,6 @@ func (a *App) OnTreeChanged(show func(screenreader.Tree)) {
 	a.reader = readerState{show: show, lastID: a.reader.lastID, known: map[any]screenreader.ID{}, treeChanged: true}
 }
 
-// readerState is what screen readers know of the windows.
 type readerState struct {
 	show        func(screenreader.Tree)
 	treeChanged bool // changed since the last report
@@ -46,7 +45,6 @@ type (
 	}
 )
 
-// focus is the object with the keyboard focus.
 type focus struct {
 	object fyne.Focusable
 	active bool
@@ -98,7 +96,6 @@ func (a *App) reportTree() {
 	r.show(t)
 }
 
-// explorer builds the tree of one window.
 type explorer struct {
 	w    *frame
 	seen map[any]bool
@@ -191,7 +188,6 @@ func inReadingOrder(all []fyne.CanvasObject) []fyne.CanvasObject {
 	return all
 }
 
-// describe returns an object's description of itself.
 func (e *explorer) describe(o fyne.CanvasObject) (explore.Description, bool) {
 	if t, ok := o.(*fynecanvas.Text); ok {
 		return explore.Text(t.Text, 0), t.Text != ""
@@ -260,7 +256,6 @@ func (e *explorer) describeControl(n *screenreader.Node, said *explore.Descripti
 	}
 }
 
-// put sets a node's position, as far as it is visible.
 func (e *explorer) put(n *screenreader.Node, where spot, size fyne.Size) {
 	all := e.pixels(where.at, size)
 	n.Bounds = all.Intersect(where.clip)
@@ -301,7 +296,6 @@ func (e *explorer) addActions(in, n *screenreader.Node, o fyne.CanvasObject, sai
 	e.w.app.reader.actions[n.ID] = does
 }
 
-// texts returns all text in an object.
 func texts(o fyne.CanvasObject, all []string) []string {
 	if o == nil || !o.Visible() {
 		return all

@@ -51,7 +51,6 @@ func (c *canvas) dropStaleFocus() {
 	}
 }
 
-// revealFocus scrolls a page to what has the focus.
 func (c *canvas) revealFocus() {
 	f, ok := c.Focused().(fyne.CanvasObject)
 	if !ok {
@@ -80,7 +79,6 @@ func scrollAround(in, o fyne.CanvasObject) (s *container.Scroll, found bool) {
 	return nil, false
 }
 
-// unitRect is a rectangle in units.
 type unitRect struct{ at, end fyne.Position }
 
 func unitRectOf(at fyne.Position, size fyne.Size) unitRect { return unitRect{at, at.Add(size)} }

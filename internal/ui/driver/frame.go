@@ -64,7 +64,6 @@ func (w *frame) scale() float32 {
 	return w.monitor().Scale
 }
 
-// pixels converts a size to whole pixels.
 func (w *frame) pixels(s fyne.Size) image.Point {
 	return offscreen.Size(s, w.canvas.Scale())
 }
@@ -107,7 +106,6 @@ func (w *frame) bounded(s image.Point) image.Point {
 	return image.Pt(max(1, min(s.X, m.Work.Dx()-edge/4)), max(1, min(s.Y, m.Work.Dy()-edge)))
 }
 
-// layout sets the canvas to the size of the window.
 func (w *frame) layout() {
 	scale := w.canvas.Scale()
 	w.needsLayout = false
@@ -224,7 +222,6 @@ func (w *frame) rescale() {
 	w.Resize(s)
 }
 
-// update paints and shows what has changed.
 func (w *frame) update() {
 	if w.closed || w.native == nil {
 		return

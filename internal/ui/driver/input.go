@@ -15,7 +15,6 @@ import (
 	"wiebelt/internal/native/window"
 )
 
-// handler forwards events of a native window to the loop.
 type handler struct{ w *frame }
 
 func (h handler) do(f func(w *frame)) {
@@ -94,13 +93,11 @@ func (w *frame) focus(has bool) {
 	}
 }
 
-// toUnits converts a position in the window to units.
 func (w *frame) toUnits(p image.Point) fyne.Position {
 	s := w.canvas.Scale()
 	return fyne.NewPos(float32(p.X)/s, float32(p.Y)/s)
 }
 
-// pointer is the pointer's state over a window.
 type pointer struct {
 	at         fyne.Position
 	down       desktop.MouseButton
@@ -124,7 +121,6 @@ func (p *pointer) left() {
 	}
 }
 
-// release ends whatever a button press started.
 func (p *pointer) release() {
 	if drag := p.drag; drag != nil {
 		p.drag = nil
@@ -171,7 +167,6 @@ func (w *frame) moved(px image.Point) {
 	}
 }
 
-// hover reports to objects that the pointer enters, moves and leaves.
 func (p *pointer) hover(o fyne.CanvasObject, in fyne.Position) {
 	h, _ := o.(desktop.Hoverable)
 	e := &desktop.MouseEvent{PointEvent: fyne.PointEvent{AbsolutePosition: p.at, Position: in}, Button: p.down}
@@ -191,7 +186,6 @@ func (p *pointer) hover(o fyne.CanvasObject, in fyne.Position) {
 
 func sameObject(a, b any) bool { return a != nil && a == b }
 
-// cursors are the cursors our windows use.
 var cursors = map[desktop.Cursor]window.Cursor{desktop.TextCursor: window.CursorText, desktop.PointerCursor: window.CursorHand}
 
 func (w *frame) setCursor(c desktop.Cursor) {
@@ -252,7 +246,6 @@ func (w *frame) button(px image.Point, n window.Button, down bool, held window.M
 	}
 }
 
-// mouse reports button presses and releases to an object.
 func (w *frame) mouse(o fyne.CanvasObject, at fyne.PointEvent, b desktop.MouseButton, down bool, held window.Modifiers) {
 	e := &desktop.MouseEvent{PointEvent: at, Button: b, Modifier: modifiers(held)}
 	m, ok := o.(desktop.Mouseable)
@@ -480,7 +473,6 @@ func (w *frame) shortcut(e window.KeyEvent, held fyne.KeyModifier) fyne.Shortcut
 	return &desktop.CustomShortcut{KeyName: name, Modifier: held}
 }
 
-// typedShortcut passes on a shortcut, and reports whether something handled it.
 func (w *frame) typedShortcut(s fyne.Shortcut) bool {
 	focused := w.canvas.Focused()
 	if f, ok := focused.(fyne.Shortcutable); ok {

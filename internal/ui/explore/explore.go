@@ -151,7 +151,6 @@ func Text(s string, level int) Description {
 	return Description{Role: screenreader.Label, Name: s, Leaf: true}
 }
 
-// richText returns all text in rich text, including lists.
 func richText(all []widget.RichTextSegment) string {
 	var b strings.Builder
 	for _, s := range all {

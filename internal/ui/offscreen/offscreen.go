@@ -47,7 +47,6 @@ func unseen(r *canvas.Rectangle) bool {
 	return r.StrokeWidth == 0 && r.Shadow == canvas.Shadow{}
 }
 
-// picture is the target of painting.
 type picture struct {
 	w, h int
 	pix  []byte
@@ -90,7 +89,6 @@ func (p picture) drawSprite(s *sprite, at image.Point, clip image.Rectangle) {
 	}
 }
 
-// blendPixel blends a colour onto a pixel.
 func blendPixel(d []byte, c color.NRGBA, a uint32) {
 	switch a {
 	case 0:

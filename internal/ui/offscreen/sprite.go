@@ -45,7 +45,6 @@ var drawing struct {
 	spare bufferPool
 }
 
-// cacheKey is a cache key.
 type cacheKey struct {
 	looks any
 	scale float32

@@ -28,7 +28,6 @@ type Surface struct {
 	spareNext    []int
 }
 
-// part is one object on the surface.
 type part struct {
 	key    any // what its looks depend on
 	at     image.Point
@@ -38,7 +37,6 @@ type part struct {
 	bounds image.Rectangle // its visible part
 }
 
-// partIdentity identifies parts that look alike.
 type partIdentity struct {
 	key  any
 	at   image.Point
@@ -138,7 +136,6 @@ func (s *Surface) Image() *image.RGBA {
 	return img
 }
 
-// paint repaints r.
 func (s *Surface) paint(r image.Rectangle) {
 	s.fill(r, s.background)
 	for i := range s.parts {
@@ -154,7 +151,6 @@ func (s *Surface) paint(r image.Rectangle) {
 	}
 }
 
-// walk collects the parts of one frame.
 type walk struct {
 	s       *Surface
 	visit   func(fyne.CanvasObject)
@@ -216,7 +212,6 @@ func (s *Surface) pixelRect(pos fyne.Position, size fyne.Size) image.Rectangle {
 	return image.Rect(pixels(pos.X, s.scale), pixels(pos.Y, s.scale), pixels(pos.X+size.Width, s.scale), pixels(pos.Y+size.Height, s.scale))
 }
 
-// add adds a painted object.
 func (w *walk) add(o fyne.CanvasObject, pos fyne.Position, clip image.Rectangle) {
 	if r, ok := o.(*canvas.Rectangle); ok && unseen(r) {
 		return
