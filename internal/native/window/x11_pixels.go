@@ -37,34 +37,24 @@ func newFormat(setup *xproto.SetupInfo, depth byte, v xproto.VisualInfo) (format
 	return f, f.bytes >= 2 && f.bytes <= 4
 }
 
-// formats chooses the visual of our windows: the root's, or another one that
-// takes our pictures unchanged. If there is none, it chooses the root's, and
-// every pixel is converted. This happens on 16 and 30 bit screens, where only a
-// visual with transparency has 8 bits per colour.
+// formats chooses the visual of our windows: the root's, or another one that takes our pictures
+// unchanged. If there is none, it chooses the root's, and every pixel is converted. This happens on 16
+// and 30 bit screens, where only a visual with transparency has 8 bits per colour.
 func formats(setup *xproto.SetupInfo, screen *xproto.ScreenInfo) (ours, root format, visual xproto.Visualid, err error) {
 	err = errors.New("screen without true colours")
 	for _, d := range screen.AllowedDepths {
 		for _, v := range d.Visuals {
-			if v.VisualId == screen.RootVisual {
-				if f, ok := newFormat(setup, d.Depth, v); ok && v.Class == xproto.VisualClassTrueColor {
-					ours, root, visual, err = f, f, v.VisualId, nil
-				} else {
-					root = f
-				}
+			f, ok := newFormat(setup, d.Depth, v)
+			isRoot := v.VisualId == screen.RootVisual
+			if isRoot {
+				root = f
+			}
+			if ok && v.Class == xproto.VisualClassTrueColor && (f.native && isRoot || !ours.native && (f.native || isRoot)) {
+				ours, visual, err = f, v.VisualId, nil
 			}
 		}
 	}
-	if ours.native {
-		return
-	}
-	for _, d := range screen.AllowedDepths {
-		for _, v := range d.Visuals {
-			if f, ok := newFormat(setup, d.Depth, v); ok && f.native && v.Class == xproto.VisualClassTrueColor {
-				return f, root, v.VisualId, nil
-			}
-		}
-	}
-	return
+	return ours, root, visual, err
 }
 
 func (f format) stride(w int) int { return (w*f.bytes + f.pad - 1) / f.pad * f.pad }
