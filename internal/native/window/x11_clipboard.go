@@ -12,8 +12,6 @@ import (
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
 	"golang.org/x/text/encoding/charmap"
-
-	"wiebelt/internal/native/xconn"
 )
 
 // clipboard is our share of the selection CLIPBOARD. X11 stores no text: the owner must serve
@@ -117,8 +115,7 @@ func (d *x11) serve(e xproto.SelectionRequestEvent) {
 // serveMultiple delivers several kinds at once. The list of kinds and properties is in a
 // property of the requesting window, where a zero marks an unavailable kind.
 func (d *x11) serveMultiple(to xproto.Window, property xproto.Atom) bool {
-	const most = 64
-	pairs := xconn.Values(xproto.GetProperty(d.conn, false, to, property, d.atoms.atomPair, 0, most).Reply())
+	pairs := d.values(to, property, d.atoms.atomPair, 64)
 	if len(pairs) == 0 || len(pairs)%2 != 0 {
 		return false
 	}
@@ -236,8 +233,7 @@ type pasting struct {
 // maxPaste limits a pasted text, in bytes.
 const maxPaste = 4 << 20
 
-// pastedNotify takes what another program has written to our property.
-// It must be called on the events goroutine.
+// pastedNotify takes what another program has written to our property, on the events goroutine.
 func (d *x11) pastedNotify(e xproto.SelectionNotifyEvent) {
 	cb := &d.clipboard
 	cb.mu.Lock()
@@ -247,7 +243,7 @@ func (d *x11) pastedNotify(e xproto.SelectionNotifyEvent) {
 		return
 	}
 	if e.Property == 0 {
-		p.finish(nil)
+		cb.finish(nil)
 		return
 	}
 	b, kind := d.consumeProperty(cb.window, d.atoms.pasted)
@@ -255,17 +251,12 @@ func (d *x11) pastedNotify(e xproto.SelectionNotifyEvent) {
 		p.more = true // the rest arrives as changes of the property
 		return
 	}
-	if b == nil {
-		b = []byte{}
-	}
-	p.finish(b)
+	cb.finish(append([]byte{}, b...))
 }
 
-func (p *pasting) finish(b []byte) {
-	select {
-	case p.done <- b:
-	default:
-	}
+func (cb *clipboard) finish(b []byte) {
+	cb.paste.done <- b
+	cb.paste = nil
 }
 
 func (d *x11) pastedPart() {
@@ -278,7 +269,7 @@ func (d *x11) pastedPart() {
 	}
 	b, _ := d.consumeProperty(cb.window, d.atoms.pasted)
 	if p.parts = append(p.parts, b...); len(b) == 0 || len(p.parts) > maxPaste {
-		p.finish(append([]byte{}, p.parts...))
+		cb.finish(append([]byte{}, p.parts...))
 	}
 }
 

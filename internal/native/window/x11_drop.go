@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/jezek/xgb/xproto"
-
-	"wiebelt/internal/native/xconn"
 )
 
 // dndVersion is the version of the drag-and-drop protocol XDND that frames support.
@@ -35,7 +33,7 @@ func (p *drop) message(f *x11Frame, kind xproto.Atom, data []uint32) {
 		*p = drop{from: xproto.Window(data[0])}
 		kinds := data[2:5]
 		if data[1]&1 != 0 { // more than three kinds
-			if all := xconn.Values(xproto.GetProperty(c, false, p.from, a.dndTypes, xproto.AtomAtom, 0, 256).Reply()); len(all) > 0 {
+			if all := f.d.values(p.from, a.dndTypes, xproto.AtomAtom, 256); len(all) > 0 {
 				kinds = all
 			}
 		}

@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"github.com/jezek/xgb/xproto"
-
-	"wiebelt/internal/native/xconn"
 )
 
 // baseEvents are the events that a window receives. They exclude keys: where the focus
@@ -120,13 +118,12 @@ func (d *x11) moveFocusBack(from xproto.Window, before focus) error {
 	return xproto.SetInputFocusChecked(d.conn, xproto.InputFocusPointerRoot, xproto.InputFocusPointerRoot, xproto.TimeCurrentTime).Check()
 }
 
-// uppermost returns the windows that the window manager shows,
-// topmost first, without the desktop and panels.
+// uppermost returns the shown windows, topmost first, without the desktop and panels.
 func (d *x11) uppermost() []xproto.Window {
 	var all []xproto.Window
 	for _, id := range slices.Backward(d.stacked()) {
 		w := xproto.Window(id)
-		kind := xconn.Values(xproto.GetProperty(d.conn, false, w, d.atoms.windowType, xproto.AtomAtom, 0, 8).Reply())
+		kind := d.values(w, d.atoms.windowType, xproto.AtomAtom, 8)
 		if !slices.Contains(kind, uint32(d.atoms.desktop)) && !slices.Contains(kind, uint32(d.atoms.dock)) {
 			all = append(all, w)
 		}

@@ -95,8 +95,7 @@ func (d *x11) atomName(a xproto.Atom) string {
 }
 
 func (d *x11) struts(screen image.Rectangle) []strut {
-	const most = 1024 // windows
-	clients := xconn.Values(xproto.GetProperty(d.conn, false, d.root, d.atoms.clients, xproto.AtomWindow, 0, most).Reply())
+	clients := d.values(d.root, d.atoms.clients, xproto.AtomWindow, maxClients)
 	type asked struct{ partial, full xproto.GetPropertyCookie }
 	questions := make([]asked, len(clients))
 	for i, id := range clients {
@@ -212,14 +211,18 @@ func (d *x11) focused() (image.Rectangle, bool) {
 
 // stacked returns the windows under the window manager's control, lowest first.
 func (d *x11) stacked() []uint32 {
-	const most = 1024 // windows
-	list := func(property xproto.Atom) []uint32 {
-		return xconn.Values(xproto.GetProperty(d.conn, false, d.root, property, xproto.AtomWindow, 0, most).Reply())
-	}
-	if clients := list(d.atoms.stacking); len(clients) > 0 {
+	if clients := d.values(d.root, d.atoms.stacking, xproto.AtomWindow, maxClients); len(clients) > 0 {
 		return clients
 	}
-	return list(d.atoms.clients) // xfwm4 has no such list before a window was raised; newer windows are higher
+	// xfwm4 has no such list before a window was raised; newer windows are higher.
+	return d.values(d.root, d.atoms.clients, xproto.AtomWindow, maxClients)
+}
+
+const maxClients = 1024
+
+// values returns at most so many numbers of a window's property.
+func (d *x11) values(w xproto.Window, property, kind xproto.Atom, most uint32) []uint32 {
+	return xconn.Values(xproto.GetProperty(d.conn, false, w, property, kind, 0, most).Reply())
 }
 
 // FullScreen checks the windows on the desktop from the top, and decides by the first

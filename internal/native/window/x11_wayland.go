@@ -58,14 +58,9 @@ func (d *x11) reportedAreas() []image.Rectangle {
 	if !d.xwayland {
 		return nil
 	}
-	const most = 64
-	cardinals := func(name xproto.Atom) []uint32 {
-		return xconn.Values(xproto.GetProperty(d.conn, false, d.root, name, xproto.AtomCardinal, 0, most).Reply())
-	}
-	v := cardinals(d.atoms.workAreas)
+	v := d.values(d.root, d.atoms.workAreas, xproto.AtomCardinal, 64)
 	if len(v) == 0 { // the same for every desktop, or nearly so
-		v = cardinals(d.atoms.workArea)
-		v = v[:min(4, len(v))]
+		v = d.values(d.root, d.atoms.workArea, xproto.AtomCardinal, 4)
 	}
 	var all []image.Rectangle
 	for ; len(v) >= 4; v = v[4:] {
