@@ -4,7 +4,6 @@ package window
 
 import (
 	"encoding/binary"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -17,8 +16,7 @@ type settings struct {
 	Appearance
 }
 
-// readSettings reads them again and reports whether they have changed. Only the
-// events goroutine and prepare may call it.
+// readSettings reads them again and reports changes. Only for the events goroutine and prepare.
 func (d *x11) readSettings() bool {
 	s := &settings{scale: 1}
 	resource := xproto.GetProperty(d.conn, false, d.root, xproto.AtomResourceManager, xproto.AtomString, 0, 1<<16)
@@ -31,8 +29,7 @@ func (d *x11) readSettings() bool {
 		}
 		d.manager = o.Owner
 		if p, err := xproto.GetProperty(d.conn, false, o.Owner, d.atoms.xsettings, d.atoms.xsettings, 0, 1<<16).Reply(); err == nil {
-			// Use what was read before an error.
-			x, _ = parseXSettings(p.Value)
+			x = parseXSettings(p.Value)
 		}
 	} else {
 		d.manager = 0
@@ -99,16 +96,13 @@ func contrastTheme(name string) bool {
 	return strings.HasPrefix(strings.ToLower(name), "highcontrast") || strings.HasPrefix(strings.ToLower(name), "contrasthigh")
 }
 
-var errXSettings = errors.New("broken XSETTINGS")
-
-// parseXSettings parses the property of the XSETTINGS protocol: byte order, a
-// serial, a count, and per setting a type (0 number, 1 text, 2 colour), a name, a
-// serial and a value, all padded to four bytes. Colours are skipped. If there is an
-// error, it also returns what was read before.
-func parseXSettings(b []byte) (map[string]any, error) {
+// parseXSettings parses the property of the XSETTINGS protocol: byte order, a serial, a count, and per
+// setting a type (0 number, 1 text, 2 colour), a name, a serial and a value, all padded to four bytes.
+// Colours are skipped. If it is broken, the result is what was read before.
+func parseXSettings(b []byte) map[string]any {
 	all := map[string]any{}
 	if len(b) < 12 {
-		return all, errXSettings
+		return all
 	}
 	var order binary.ByteOrder = binary.LittleEndian
 	if b[0] == 1 {
@@ -131,13 +125,13 @@ func parseXSettings(b []byte) (map[string]any, error) {
 			in.broken = true
 		}
 		if in.broken {
-			return all, errXSettings
+			break
 		}
 		if v != nil {
 			all[name] = v
 		}
 	}
-	return all, nil
+	return all
 }
 
 // reader parses data sent by the server or another program.
