@@ -189,8 +189,7 @@ func (c *composeRules) readFile(file, locale, home string, depth int) bool {
 	return true
 }
 
-// rule parses a line such as <dead_acute> <e> : "é" eacute; lines with unknown keys are
-// skipped.
+// rule parses a line such as <dead_acute> <e> : "é" eacute; lines with unknown keys are skipped.
 func (c *composeRules) rule(line string) {
 	left, right, ok := strings.Cut(line, ":")
 	if !ok || !strings.HasPrefix(left, "<") {
@@ -207,17 +206,8 @@ func (c *composeRules) rule(line string) {
 		}
 		keys = append(keys, r)
 	}
-	if right = strings.TrimSpace(right); !strings.HasPrefix(right, `"`) {
-		return
-	}
-	end := 1
-	for end < len(right) && (right[end] != '"' || right[end-1] == '\\' && right[end-2] != '\\') {
-		end++
-	}
-	if end == len(right) {
-		return
-	}
-	out := strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(right[1:end])
+	quoted, _ := strconv.QuotedPrefix(strings.TrimSpace(right))
+	out, _ := strconv.Unquote(quoted)
 	if out == "" || !utf8.ValidString(out) || len(keys) < 2 {
 		return
 	}
@@ -227,30 +217,27 @@ func (c *composeRules) rule(line string) {
 	}
 }
 
-// latinNames and asciiRows are the X protocol's names of characters, except ASCII letters
-// and digits, which are their own names.
-var (
-	latinNames = strings.Fields(`nobreakspace exclamdown cent sterling currency yen brokenbar section diaeresis copyright ordfeminine
+// charNames has the X protocol's names of characters, except ASCII letters and digits, which are
+// their own names: those of a first character and the ones after it.
+var charNames = []struct {
+	first rune
+	names []string
+}{
+	{' ', strings.Fields("space exclam quotedbl numbersign dollar percent ampersand apostrophe parenleft parenright asterisk plus comma minus period slash")},
+	{':', strings.Fields("colon semicolon less equal greater question at")},
+	{'[', strings.Fields("bracketleft backslash bracketright asciicircum underscore grave")},
+	{'{', strings.Fields("braceleft bar braceright asciitilde")},
+	{0xa0, strings.Fields(`nobreakspace exclamdown cent sterling currency yen brokenbar section diaeresis copyright ordfeminine
 		guillemotleft notsign hyphen registered macron degree plusminus twosuperior threesuperior acute mu paragraph periodcentered
 		cedilla onesuperior masculine guillemotright onequarter onehalf threequarters questiondown Agrave Aacute Acircumflex Atilde
 		Adiaeresis Aring AE Ccedilla Egrave Eacute Ecircumflex Ediaeresis Igrave Iacute Icircumflex Idiaeresis ETH Ntilde Ograve
 		Oacute Ocircumflex Otilde Odiaeresis multiply Oslash Ugrave Uacute Ucircumflex Udiaeresis Yacute THORN ssharp agrave aacute
 		acircumflex atilde adiaeresis aring ae ccedilla egrave eacute ecircumflex ediaeresis igrave iacute icircumflex idiaeresis
 		eth ntilde ograve oacute ocircumflex otilde odiaeresis division oslash ugrave uacute ucircumflex udiaeresis yacute thorn
-		ydiaeresis`)
-	asciiRows = []struct {
-		first rune
-		names string
-	}{
-		{' ', "space exclam quotedbl numbersign dollar percent ampersand apostrophe parenleft parenright asterisk plus comma minus period slash"},
-		{':', "colon semicolon less equal greater question at"},
-		{'[', "bracketleft backslash bracketright asciicircum underscore grave"},
-		{'{', "braceleft bar braceright asciitilde"},
-	}
-)
+		ydiaeresis`)},
+}
 
-// keyNamed returns the character that a key in a rule types, or its stand-in; 0 for
-// unknown keys.
+// keyNamed returns the character that a key in a rule types, or its stand-in; 0 for unknown keys.
 func keyNamed(name string) rune {
 	if name == "Multi_key" {
 		return composeKey
@@ -267,13 +254,10 @@ func keyNamed(name string) rune {
 		r, _ := utf8.DecodeRuneInString(name)
 		return r
 	}
-	for _, row := range asciiRows {
-		if i := slices.Index(strings.Fields(row.names), name); i >= 0 {
+	for _, row := range charNames {
+		if i := slices.Index(row.names, name); i >= 0 {
 			return row.first + rune(i)
 		}
-	}
-	if i := slices.Index(latinNames, name); i >= 0 {
-		return 0xa0 + rune(i)
 	}
 	if hex, ok := strings.CutPrefix(name, "U"); ok {
 		if n, err := strconv.ParseUint(hex, 16, 21); err == nil && unicode.IsGraphic(rune(n)) {
