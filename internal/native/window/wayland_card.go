@@ -4,6 +4,7 @@ package window
 
 import (
 	"image"
+	"os"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -163,8 +164,7 @@ func (w *layerCard) handleLayer(e *waylandEvent) {
 	})
 }
 
-// draw shows what has changed. Each picture has its own file, which the
-// compositor may keep for as long as it wants.
+// draw shows what has changed. Each picture has a file, which the compositor may keep.
 func (w *layerCard) draw(changed image.Rectangle) error {
 	switch {
 	case w.layer == 0:
@@ -181,14 +181,11 @@ func (w *layerCard) draw(changed image.Rectangle) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
+	file := os.NewFile(uintptr(fd), "card")
+	defer file.Close()
 	pix := w.paddedTo(size)
-	for at := 0; at < len(pix); {
-		n, err := unix.Pwrite(fd, pix[at:], int64(at))
-		if err != nil {
-			return err
-		}
-		at += n
+	if _, err := file.Write(pix); err != nil {
+		return err
 	}
 	const opaque = 1 // XRGB8888
 	pool := d.object(nil)

@@ -34,23 +34,22 @@ func (w *x11Card) Show(r image.Rectangle, pic *Picture) error {
 	}
 	return w.do(func() error {
 		c := w.d.conn
-		old := xproto.Pixmap(w.pixmap.Load())
-		if anew := old == 0 || r.Size() != w.rect.Size(); !anew {
-			old = 0
-		} else if _, err := w.newPixmap(r.Size()); err != nil {
-			return err
+		if r.Size() != w.rect.Size() {
+			old := xproto.Pixmap(w.pixmap.Load())
+			if _, err := w.newPixmap(r.Size()); err != nil {
+				return err
+			}
+			if old != 0 { // the window still shows it
+				xproto.FreePixmap(c, old)
+			}
 		}
 		w.put(image.Point{}, pic)
-		if old != 0 {
-			xproto.FreePixmap(c, old)
-		}
 		mask := uint16(xproto.ConfigWindowX | xproto.ConfigWindowY | xproto.ConfigWindowWidth | xproto.ConfigWindowHeight)
 		place := []uint32{uint32(int32(r.Min.X)), uint32(int32(r.Min.Y)), uint32(r.Dx()), uint32(r.Dy())}
 		switch {
 		case !w.shown.Load():
-			// Raised before it is mapped and never again while shown: xfwm4
-			// would leave it below windows opened meanwhile, and raising it
-			// again when covered would fight a screen locker.
+			// Raised before it is mapped and never again while shown: xfwm4 would leave it below
+			// windows opened meanwhile, and raising it again when covered would fight a screen locker.
 			xproto.ConfigureWindow(c, w.id, mask|xproto.ConfigWindowStackMode, append(place, xproto.StackModeAbove))
 			xproto.MapWindow(c, w.id)
 		case r != w.rect:
