@@ -202,21 +202,18 @@ func (d *desktop) Monitors() []Monitor {
 
 func (d *desktop) Active() int {
 	_, handles := monitors()
+	at := -1
 	if f := windows.GetForegroundWindow(); f != 0 && !isShell(f) {
 		m, _, _ := monitorFromWindow.Call(uintptr(f), 0)
-		if i := slices.Index(handles, m); i >= 0 {
-			return i
-		}
+		at = slices.Index(handles, m)
 	}
 	var p winPoint
-	if ok, _, _ := getCursorPos.Call(uintptr(unsafe.Pointer(&p))); ok != 0 {
+	if ok, _, _ := getCursorPos.Call(uintptr(unsafe.Pointer(&p))); at < 0 && ok != 0 {
 		// A POINT is passed by value, with both halves in one word.
 		m, _, _ := monitorFromPoint.Call(uintptr(uint64(uint32(p.x))|uint64(uint32(p.y))<<32), 0)
-		if i := slices.Index(handles, m); i >= 0 {
-			return i
-		}
+		at = slices.Index(handles, m)
 	}
-	return 0
+	return max(0, at)
 }
 
 // isShell reports whether a window is the desktop itself, which covers all monitors.

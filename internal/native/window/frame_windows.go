@@ -5,6 +5,7 @@ import (
 	"errors"
 	"image"
 	"image/png"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -29,24 +30,20 @@ func (d *desktop) NewFrame(h FrameHandler, o FrameOptions) (Frame, error) {
 			return err
 		}
 		dragAcceptFiles.Call(f.hwnd, 1)
-		f.setIcons(o.Icons)
+		if len(o.Icons) > 0 {
+			f.setIcons(o.Icons)
+		}
 		f.cursor = systemCursor(CursorArrow)
 		return f.resize(o.Size)
 	})
 }
 
-// setIcons sets the icons closest to the sizes that Windows shows.
 func (f *winFrame) setIcons(icons []*image.NRGBA) {
 	const small, big, version = 0, 1, 0x00030000
 	for which, want := range map[uintptr]int{small: 16, big: 32} {
-		var best *image.NRGBA
-		for _, i := range icons {
-			if best == nil || abs(i.Rect.Dx()-want) < abs(best.Rect.Dx()-want) {
-				best = i
-			}
-		}
+		best := slices.MinFunc(icons, func(a, b *image.NRGBA) int { return abs(a.Rect.Dx()-want) - abs(b.Rect.Dx()-want) })
 		var b bytes.Buffer
-		if best == nil || png.Encode(&b, best) != nil {
+		if png.Encode(&b, best) != nil {
 			continue
 		}
 		p := b.Bytes()

@@ -217,13 +217,13 @@ func (b *winBase) mouse(what uint32, wParam, lParam uintptr) bool {
 	case wmLButtonDown, wmMButtonDown, wmRButtonDown:
 		// Keep receiving the pointer's messages until the button is up.
 		setCapture.Call(b.hwnd)
-		b.handler.FrameButton(p, buttonOf(what), true, currentModifiers())
+		b.handler.FrameButton(p, buttons[what], true, currentModifiers())
 	case wmLButtonUp, wmMButtonUp, wmRButtonUp:
-		const buttons = 0x13
-		if wParam&buttons == 0 { // no other button is down
+		const others = 0x13
+		if wParam&others == 0 { // no other button is down
 			releaseCapture.Call()
 		}
-		b.handler.FrameButton(p, buttonOf(what), false, currentModifiers())
+		b.handler.FrameButton(p, buttons[what], false, currentModifiers())
 	case wmMouseWheel, wmMouseHWheel:
 		// The position is in screen coordinates.
 		at := winPoint{int32(p.X), int32(p.Y)}
@@ -242,12 +242,6 @@ func (b *winBase) mouse(what uint32, wParam, lParam uintptr) bool {
 	return true
 }
 
-func buttonOf(what uint32) Button {
-	switch what {
-	case wmLButtonDown, wmLButtonUp:
-		return Left
-	case wmMButtonDown, wmMButtonUp:
-		return Middle
-	}
-	return Right
+var buttons = map[uint32]Button{
+	wmLButtonDown: Left, wmLButtonUp: Left, wmMButtonDown: Middle, wmMButtonUp: Middle, wmRButtonDown: Right, wmRButtonUp: Right,
 }
