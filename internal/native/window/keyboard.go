@@ -39,6 +39,9 @@ const (
 // KeyF12 is the last function key.
 const KeyF12 = KeyF1 + 11
 
+// IsModifier reports whether a key is held together with others.
+func (k Key) IsModifier() bool { return k >= KeyShift && k <= KeySuper }
+
 // KeyPress is a key press (or repeat) while a window has the focus.
 type KeyPress struct {
 	Key Key

@@ -200,7 +200,7 @@ func (b *x11Base) key(code byte, state uint16, down bool) {
 	e.Down = down
 	if down {
 		switch {
-		case e.Key == KeyShift || e.Key == KeyCtrl || e.Key == KeyAlt || e.Key == KeySuper: // held for the next key
+		case e.Key.IsModifier(): // held for the next key
 		case e.Held&(ModCtrl|ModAlt|ModSuper) == 0 && (e.Key == KeyText || e.Key == KeySpace):
 			e.Text = b.compose.feed(s, e.Text)
 		default: // Backspace or an arrow key cancels the sequence
