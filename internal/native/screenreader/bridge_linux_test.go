@@ -102,15 +102,22 @@ func (e *ears) hears(want ...string) {
 	}
 }
 
+// runs runs a bridge until stop or the end of the test.
+func runs(t *testing.T) (b *Bridge, stop func()) {
+	b = New()
+	return b, must.Run(t, func(ctx context.Context) {
+		if err := b.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestBridge checks, with the real registry of accessible programs, that a card is announced,
 // explored, pressed, spoken once each time it has news, and removed.
 func TestBridge(t *testing.T) {
 	e := listen(t)
-	b, pressed := New(), make(chan ID, 10)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- b.Run(ctx) }()
-	defer cancel()
+	b, stop := runs(t)
+	pressed := make(chan ID, 10)
 	show := func(cards ...*Node) {
 		b.Show(Tree{Windows: cards, Press: func(id ID) { pressed <- id }, PositionText: func(i, of int) string { return fmt.Sprint(i, " van ", of) }})
 	}
@@ -148,10 +155,7 @@ func TestBridge(t *testing.T) {
 	if unknown := (dbus.Error{}); !errors.As(err, &unknown) || unknown.Name != "org.freedesktop.DBus.Error.UnknownObject" {
 		t.Errorf("what has gone says %v", err)
 	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	stop()
 	if desktopbus.Owner(t.Context(), e.c, e.of) != "" {
 		t.Error("the connection has not ended")
 	}
@@ -182,7 +186,7 @@ func explored(e *ears) {
 		what      string
 		got, want any
 	}{
-		{"the program's role", ask[uint32](e, 0, "Accessible.GetRole"), roleApplication},
+		{"the program's role", ask[uint32](e, 0, "Accessible.GetRole"), roles[application].number},
 		{"what the program offers", offers(e, 0), "Accessible Application"},
 		{"its place among programs", ask[int32](e, 0, "Accessible.GetIndexInParent"), int32(-1)},
 		{"what the card offers", offers(e, 1), "Accessible Component"},
@@ -197,8 +201,8 @@ func explored(e *ears) {
 		{"its place", ask[map[string]string](e, 5, "Accessible.GetAttributes")["posinset"], "2"},
 		{"the button's place in it", ask[int32](e, 4, "Accessible.GetIndexInParent"), int32(0)},
 		{"its actions", property[int32](e, 4, "Action", "NActions"), int32(1)},
-		{"its state", ask[[]uint32](e, 4, "Accessible.GetState")[0], uint32(onScreen | enabled | focusable)},
-		{"the state of one that is off", ask[[]uint32](e, 6, "Accessible.GetState")[0], uint32(onScreen)},
+		{"its state", ask[[]uint32](e, 4, "Accessible.GetState")[0], uint32(showing | visible | enabled | focusable)},
+		{"the state of one that is off", ask[[]uint32](e, 6, "Accessible.GetState")[0], uint32(showing | visible)},
 		{"where it is", ask[rectangle](e, 4, "Component.GetExtents", uint32(0)), rectangle{110, 250, 90, 30}},
 		{"where in the window", ask[rectangle](e, 4, "Component.GetExtents", uint32(fromWindow)), rectangle{10, 50, 90, 30}},
 		{"where in the row", ask[rectangle](e, 4, "Component.GetExtents", uint32(fromParent)), rectangle{0, 10, 90, 30}},
@@ -230,16 +234,7 @@ func aWindow(value string, caret int, marked [2]int, on State, more ...*Node) *N
 // opens is not news; what appears later is.
 func TestWindow(t *testing.T) {
 	e := listen(t)
-	b := New()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- b.Run(ctx) }()
-	defer func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	}()
+	b, _ := runs(t)
 	show := func(w *Node) { b.Show(Tree{Windows: []*Node{w}, Press: func(ID) {}}) }
 	old := &Node{ID: 20, Role: News, Name: "Was er al"}
 	show(aWindow("één twee", 8, [2]int{}, 0, old))

@@ -32,20 +32,14 @@ func (b *Bridge) method(f any) any {
 // layerOfWindows is AT-SPI's layer for windows above other programs.
 const layerOfWindows = uint32(7)
 
-// methods returns the methods that readers may call, by interface.
 func (b *Bridge) methods() map[string]table {
 	empty := func(object, int32) string { return "" }
 	roleName := func(o object) string { _, name := o.role(); return name }
 	all := map[string]table{
 		iface + "Accessible": {
 			"GetChildAtIndex": object.child, "GetChildren": object.children,
-			"GetIndexInParent": func(o object) int32 {
-				if o.treeNode == nil {
-					return -1
-				}
-				return int32(o.index)
-			},
-			"GetRole": func(o object) uint32 { n, _ := o.role(); return n }, "GetRoleName": roleName, "GetLocalizedRoleName": roleName,
+			"GetIndexInParent": func(o object) int32 { return int32(o.index) },
+			"GetRole":          func(o object) uint32 { n, _ := o.role(); return n }, "GetRoleName": roleName, "GetLocalizedRoleName": roleName,
 			"GetState":       func(o object) []uint32 { s := o.state(); return []uint32{uint32(s), uint32(s >> 32)} },
 			"GetAttributes":  object.attributes,
 			"GetApplication": func(object) reference { return b.ref(root) },
@@ -78,7 +72,7 @@ func (b *Bridge) methods() map[string]table {
 				return nullReference
 			},
 			"IsChildSelected": func(o object, i int32) bool {
-				return o.treeNode != nil && i >= 0 && int(i) < len(o.Children) && o.Children[i].Is(Selected)
+				return i >= 0 && int(i) < len(o.Children) && o.Children[i].Is(Selected)
 			},
 		},
 		iface + "Text": textMethods(),

@@ -38,13 +38,13 @@ var roles = [...]struct {
 	List: {31, "list"}, Item: {32, "list item"}, Card: {2, "alert"}, Window: {23, "frame"}, Dialog: {16, "dialog"},
 	Heading: {83, "heading"}, CheckBox: {7, "check box"}, Radio: {44, "radio button"}, ComboBox: {11, "combo box"},
 	TabList: {38, "page tab list"}, Tab: {37, "page tab"}, Menu: {33, "menu"}, MenuItem: {35, "menu item"},
-	Group: {39, "panel"},
+	Group: {39, "panel"}, application: {75, "application"},
 }
 
-const (
-	roleApplication = uint32(75)
-	rolePassword    = uint32(40)
-)
+// application is the role of the program itself.
+const application = Group + 1
+
+const rolePassword = uint32(40)
 
 const (
 	active     = uint64(1 << 1)
@@ -64,7 +64,6 @@ const (
 	visible    = uint64(1 << 30)
 	invalid    = uint64(1 << 36)
 	checkable  = uint64(1 << 41)
-	onScreen   = showing | visible
 )
 
 // object is the target of one call: something on screen, or the program itself.
@@ -74,11 +73,11 @@ type object struct {
 	*treeNode // nil for the program
 }
 
-// resolve returns the object that a call is for, in the current view.
 func (b *Bridge) resolve(m dbus.Message) (object, *dbus.Error) {
 	o := object{b: b, v: b.now.Load()}
 	path, _ := m.Headers[dbus.FieldPath].Value().(dbus.ObjectPath)
 	if path == root {
+		o.treeNode = &treeNode{Node: &Node{Role: application, Name: "Wiebelt", Children: o.v.Windows}, index: -1}
 		return o, nil
 	}
 	id, err := strconv.ParseUint(strings.TrimPrefix(string(path), string(objects)+"/"), 10, 32)
@@ -91,12 +90,8 @@ func (b *Bridge) resolve(m dbus.Message) (object, *dbus.Error) {
 func (b *Bridge) ref(p dbus.ObjectPath) reference { return reference{b.conn.Names()[0], p} }
 
 func (o object) children() []reference {
-	all := o.v.Windows
-	if o.treeNode != nil {
-		all = o.Children
-	}
-	refs := make([]reference, len(all))
-	for i, n := range all {
+	refs := make([]reference, len(o.Children))
+	for i, n := range o.Children {
 		refs[i] = o.b.ref(n.ID.path())
 	}
 	return refs
@@ -111,7 +106,7 @@ func (o object) child(i int32) reference {
 
 func (o object) parent() reference {
 	switch {
-	case o.treeNode == nil:
+	case o.Role == application:
 		return *o.b.desktop.Load()
 	case o.treeNode.parent == nil:
 		return o.b.ref(root)
@@ -120,10 +115,7 @@ func (o object) parent() reference {
 }
 
 func (o object) role() (uint32, string) {
-	switch {
-	case o.treeNode == nil:
-		return roleApplication, "application"
-	case o.Role == Entry && o.Is(Password):
+	if o.Role == Entry && o.Is(Password) {
 		return rolePassword, "password text"
 	}
 	return roles[o.Role].number, roles[o.Role].name
@@ -132,9 +124,6 @@ func (o object) role() (uint32, string) {
 var roleStates = map[Role]uint64{Dialog: modal, CheckBox: checkable, Radio: checkable, Entry: editable}
 
 func (o object) state() uint64 {
-	if o.treeNode == nil {
-		return onScreen | enabled
-	}
 	s := visible | roleStates[o.Role]
 	for _, has := range []struct {
 		it  bool
@@ -155,9 +144,6 @@ func (o object) state() uint64 {
 
 func (o object) attributes() map[string]string {
 	all := map[string]string{}
-	if o.treeNode == nil {
-		return all
-	}
 	if o.Position[0] > 0 {
 		all["posinset"], all["setsize"] = strconv.Itoa(o.Position[0]), strconv.Itoa(o.Position[1])
 	}
@@ -169,7 +155,7 @@ func (o object) attributes() map[string]string {
 
 func (o object) interfaces() []string {
 	names := []string{iface + "Accessible"}
-	if o.treeNode == nil {
+	if o.Role == application {
 		return append(names, iface+"Application")
 	}
 	names = append(names, iface+"Component")
@@ -186,9 +172,6 @@ func (o object) interfaces() []string {
 }
 
 func (o object) selectedChildren() (all []reference) {
-	if o.treeNode == nil {
-		return nil
-	}
 	for _, n := range o.Children {
 		if n.Is(Selected) {
 			all = append(all, o.b.ref(n.ID.path()))
@@ -199,7 +182,7 @@ func (o object) selectedChildren() (all []reference) {
 
 // actions returns an object's actions, of which there is at most one: the click.
 func (o object) actions() []action {
-	if o.treeNode == nil || !o.CanPress() {
+	if !o.CanPress() {
 		return nil
 	}
 	return []action{{Name: "click"}}
@@ -220,9 +203,6 @@ const (
 )
 
 func (o object) bounds(from uint32) image.Rectangle {
-	if o.treeNode == nil {
-		return image.Rectangle{}
-	}
 	switch {
 	case from == fromWindow:
 		return o.Bounds.Sub(o.top().Bounds.Min)
@@ -234,7 +214,7 @@ func (o object) bounds(from uint32) image.Rectangle {
 
 func (o object) objectAt(x, y int32, from uint32) reference {
 	at := image.Pt(int(x), int(y))
-	if o.treeNode == nil || !at.In(o.bounds(from)) {
+	if !at.In(o.bounds(from)) {
 		return nullReference
 	}
 	at = at.Sub(o.bounds(from).Min).Add(o.Bounds.Min)
@@ -251,19 +231,15 @@ func (o object) description() string {
 }
 
 func (o object) properties(name string) map[string]dbus.Variant {
-	own, about := "Wiebelt", ""
-	if o.treeNode != nil {
-		own, about = o.Name, o.description()
-	}
 	all := map[string]any{}
 	switch strings.TrimPrefix(name, iface) {
 	case "Accessible":
-		all = map[string]any{"Name": own, "Description": about, "Parent": o.parent(), "ChildCount": int32(len(o.children())),
+		all = map[string]any{"Name": o.Name, "Description": o.description(), "Parent": o.parent(), "ChildCount": int32(len(o.children())),
 			"Locale": "", "AccessibleId": "", "HelpText": ""}
 	case "Application":
 		all = map[string]any{"ToolkitName": "Wiebelt", "Version": "1", "ToolkitVersion": "1", "AtspiVersion": "2.1", "Id": int32(0)}
 	case "Text":
-		all = map[string]any{"CharacterCount": int32(len(o.runes())), "CaretOffset": int32(o.caret())}
+		all = map[string]any{"CharacterCount": int32(len(o.runes())), "CaretOffset": int32(o.Caret)}
 	case "Selection":
 		all = map[string]any{"NSelectedChildren": int32(len(o.selectedChildren()))}
 	case "Action":

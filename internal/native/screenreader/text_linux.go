@@ -79,17 +79,10 @@ func around(all []rune, at int, u unit) (from, to int) {
 }
 
 func (o object) runes() []rune {
-	if o.treeNode == nil || o.Role != Entry {
+	if o.Role != Entry {
 		return nil
 	}
 	return []rune(o.Value)
-}
-
-func (o object) caret() int {
-	if o.treeNode == nil {
-		return 0
-	}
-	return o.Caret
 }
 
 // part returns the text between two positions; -1 is the end.
@@ -104,7 +97,7 @@ func (o object) part(from, to int32) string {
 
 // selections returns the selected ranges: none or one.
 func (o object) selections() [][2]int {
-	if o.treeNode == nil || o.Selection[0] == o.Selection[1] {
+	if o.Selection[0] == o.Selection[1] {
 		return nil
 	}
 	return [][2]int{o.Selection}

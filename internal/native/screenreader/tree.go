@@ -85,13 +85,10 @@ type Node struct {
 
 // JoinSentences joins two sentences, either of which may be empty.
 func JoinSentences(a, b string) string {
-	switch {
-	case a == "" || b == "":
+	if a == "" || b == "" {
 		return a + b
-	case strings.HasSuffix(a, "."):
-		return a + " " + b
 	}
-	return a + ". " + b
+	return strings.TrimSuffix(a, ".") + ". " + b
 }
 
 // Is reports whether the node has a state.
