@@ -149,52 +149,49 @@ func (c *canvas) render(size image.Point) []image.Rectangle {
 // find returns an object's position in the window, in units, and the part of the window
 // where its scroll containers show it; false if it is not there.
 func (c *canvas) find(o fyne.CanvasObject) (at fyne.Position, clip unitRect, found bool) {
-	var look func(in fyne.CanvasObject, offset fyne.Position, within unitRect) bool
-	look = func(in fyne.CanvasObject, offset fyne.Position, within unitRect) bool {
-		if in == nil || !in.Visible() {
-			return false
-		}
-		offset = offset.Add(in.Position())
-		if in == o {
-			at, clip = offset, within
-			return true
-		}
-		children, clips := offscreen.Children(in)
-		if clips {
-			within = within.intersect(unitRectOf(offset, in.Size()))
-		}
-		return slices.ContainsFunc(children, func(child fyne.CanvasObject) bool {
-			return look(child, offset, within)
-		})
-	}
 	found = slices.ContainsFunc(c.roots(), func(root fyne.CanvasObject) bool {
-		return look(root, fyne.Position{}, unitRectOf(fyne.Position{}, c.Size()))
+		visit := func(in fyne.CanvasObject, p fyne.Position, within unitRect) bool {
+			at, clip = p, within
+			return in == o
+		}
+		return walk(root, fyne.Position{}, unitRectOf(fyne.Position{}, c.Size()), visit)
 	})
 	return at, clip, found
+}
+
+// visitor gets an object, its position and the part of the window where its scroll containers show it.
+type visitor func(o fyne.CanvasObject, at fyne.Position, within unitRect) (stop bool)
+
+// walk visits the visible objects in o, from the outside to the inside, and reports whether visit stopped it.
+func walk(o fyne.CanvasObject, offset fyne.Position, within unitRect, visit visitor) bool {
+	if o == nil || !o.Visible() {
+		return false
+	}
+	at := offset.Add(o.Position())
+	if visit(o, at, within) {
+		return true
+	}
+	children, clips := offscreen.Children(o)
+	if clips {
+		within = within.intersect(unitRectOf(at, o.Size()))
+	}
+	return slices.ContainsFunc(children, func(child fyne.CanvasObject) bool { return walk(child, at, within, visit) })
+}
+
+// contains reports whether an object is visible in another, or is that one.
+func contains(in, o fyne.CanvasObject) bool {
+	return walk(in, fyne.Position{}, unitRect{}, func(child fyne.CanvasObject, _ fyne.Position, _ unitRect) bool { return child == o })
 }
 
 // objectAt returns the innermost matching object at a position, and the position within it.
 func (c *canvas) objectAt(p fyne.Position, matches func(fyne.CanvasObject) bool) (fyne.CanvasObject, fyne.Position) {
 	var found fyne.CanvasObject
 	var where fyne.Position
-	var look func(o fyne.CanvasObject, offset fyne.Position)
-	look = func(o fyne.CanvasObject, offset fyne.Position) {
-		if o == nil || !o.Visible() {
-			return
+	walk(c.top(), fyne.Position{}, unitRectOf(p, fyne.NewSquareSize(1)), func(o fyne.CanvasObject, at fyne.Position, within unitRect) bool {
+		if within.has(p) && unitRectOf(at, o.Size()).has(p) && matches(o) {
+			found, where = o, p.Subtract(at)
 		}
-		offset = offset.Add(o.Position())
-		inside := p.X >= offset.X && p.Y >= offset.Y && p.X < offset.X+o.Size().Width && p.Y < offset.Y+o.Size().Height
-		if inside && matches(o) {
-			found, where = o, p.Subtract(offset)
-		}
-		children, clips := offscreen.Children(o)
-		if clips && !inside {
-			return
-		}
-		for _, c := range children {
-			look(c, offset)
-		}
-	}
-	look(c.top(), fyne.Position{})
+		return false
+	})
 	return found, where
 }

@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"cmp"
 	"image/color"
 
 	"fyne.io/fyne/v2"
@@ -9,7 +8,6 @@ import (
 	"fyne.io/fyne/v2/container"
 	base "fyne.io/fyne/v2/theme"
 
-	"wiebelt/internal/ui/offscreen"
 	"wiebelt/internal/ui/widgets"
 )
 
@@ -56,32 +54,25 @@ func (c *canvas) revealFocus() {
 	if !ok {
 		return
 	}
-	if s, _ := scrollAround(c.top(), f); s != nil {
-		widgets.Reveal(s, lineOf(f), 48) // its name above it, and the text below it
-	}
-}
-
-// scrollAround returns the innermost scroll around an object, which is itself in another.
-func scrollAround(in, o fyne.CanvasObject) (s *container.Scroll, found bool) {
-	if in == o {
-		return nil, true
-	}
-	children, _ := offscreen.Children(in)
-	for _, child := range children {
-		if s, found = scrollAround(child, o); !found {
-			continue
+	var around *container.Scroll // the innermost one
+	walk(c.top(), fyne.Position{}, unitRect{}, func(o fyne.CanvasObject, _ fyne.Position, _ unitRect) bool {
+		if s, ok := o.(*container.Scroll); ok && contains(s.Content, f) {
+			around = s
 		}
-		if around, ok := in.(*container.Scroll); ok && s == nil {
-			s = around
-		}
-		return s, true
+		return o == f
+	})
+	if around != nil {
+		widgets.Reveal(around, lineOf(f), 48) // its name above it, and the text below it
 	}
-	return nil, false
 }
 
 type unitRect struct{ at, end fyne.Position }
 
 func unitRectOf(at fyne.Position, size fyne.Size) unitRect { return unitRect{at, at.Add(size)} }
+
+func (s unitRect) has(p fyne.Position) bool {
+	return p.X >= s.at.X && p.Y >= s.at.Y && p.X < s.end.X && p.Y < s.end.Y
+}
 
 func (s unitRect) intersect(o unitRect) unitRect {
 	return unitRect{fyne.NewPos(max(s.at.X, o.at.X), max(s.at.Y, o.at.Y)), fyne.NewPos(min(s.end.X, o.end.X), min(s.end.Y, o.end.Y))}
@@ -100,18 +91,13 @@ func (c *canvas) visibleArea(o fyne.CanvasObject) (around unitRect, in bool) {
 
 // lineOf returns the line of a list that keys act on; o itself if there is none.
 func lineOf(o fyne.CanvasObject) fyne.CanvasObject {
-	var find func(fyne.CanvasObject) fyne.CanvasObject
-	find = func(o fyne.CanvasObject) fyne.CanvasObject {
-		if line, ok := o.(interface{ HasKeyboard() bool }); ok && line.HasKeyboard() {
-			return o
+	line := o
+	walk(o, fyne.Position{}, unitRect{}, func(in fyne.CanvasObject, _ fyne.Position, _ unitRect) bool {
+		l, ok := in.(interface{ HasKeyboard() bool })
+		if ok = ok && l.HasKeyboard(); ok {
+			line = in
 		}
-		children, _ := offscreen.Children(o)
-		for _, c := range children {
-			if line := find(c); line != nil {
-				return line
-			}
-		}
-		return nil
-	}
-	return cmp.Or(find(o), o)
+		return ok
+	})
+	return line
 }

@@ -221,8 +221,7 @@ func (w *frame) button(px image.Point, n window.Button, down bool, held window.M
 	} else {
 		p.down &^= b
 	}
-	if !down && p.drag != nil {
-		drag := p.drag
+	if drag := p.drag; !down && drag != nil {
 		p.drag = nil
 		drag.DragEnd()
 		if sameObject(p.over, drag) && !sameObject(o, drag) {
@@ -296,29 +295,27 @@ func (w *frame) secondaryTap(o fyne.SecondaryTappable, e *fyne.PointEvent) {
 // tap handles a click; objects that accept double clicks wait for a second one.
 func (w *frame) tap(o fyne.CanvasObject, e *fyne.PointEvent) {
 	p := &w.pointer
+	single, ok := o.(fyne.Tappable)
+	pressed := ok && o == p.pressed
+	p.pressed = nil
 	double, ok := o.(fyne.DoubleTappable)
 	if !ok {
-		if t, ok := o.(fyne.Tappable); ok && o == p.pressed {
-			p.pressed = nil
-			t.Tapped(e)
-			return
+		if pressed {
+			single.Tapped(e)
 		}
-		p.pressed = nil
-		return
-	}
-	if p.cancelWait != nil && p.clicked == o {
-		p.cancelWait()
-		p.cancelWait, p.clicked, p.pressed = nil, nil, nil
-		double.DoubleTapped(e)
 		return
 	}
 	callIfSet(p.cancelWait)
-	pressed := p.pressed == o
-	p.clicked, p.pressed = o, nil
+	if p.cancelWait != nil && p.clicked == o {
+		p.cancelWait, p.clicked = nil, nil
+		double.DoubleTapped(e)
+		return
+	}
+	p.clicked = o
 	p.cancelWait = w.app.after(w.app.DoubleTapDelay(), func() {
 		p.cancelWait, p.clicked = nil, nil
-		if t, ok := o.(fyne.Tappable); ok && pressed && !w.closed {
-			t.Tapped(e)
+		if pressed && !w.closed {
+			single.Tapped(e)
 		}
 	})
 }
@@ -341,18 +338,8 @@ func (w *frame) scrolled(px image.Point, dx, dy float32) {
 	}
 }
 
-func modifiers(m window.Modifiers) fyne.KeyModifier {
-	var to fyne.KeyModifier
-	for _, k := range []struct {
-		of window.Modifiers
-		to fyne.KeyModifier
-	}{{window.ModShift, fyne.KeyModifierShift}, {window.ModCtrl, fyne.KeyModifierControl}, {window.ModAlt, fyne.KeyModifierAlt}, {window.ModSuper, fyne.KeyModifierSuper}} {
-		if m&k.of != 0 {
-			to |= k.to
-		}
-	}
-	return to
-}
+// modifiers converts to Fyne's type, which has the same bits.
+func modifiers(m window.Modifiers) fyne.KeyModifier { return fyne.KeyModifier(m) }
 
 var keyNames = map[window.Key]fyne.KeyName{
 	window.KeyUp: fyne.KeyUp, window.KeyDown: fyne.KeyDown, window.KeyLeft: fyne.KeyLeft, window.KeyRight: fyne.KeyRight,
@@ -375,10 +362,6 @@ func keyName(e window.KeyEvent) fyne.KeyName {
 		return fyne.KeyName(strings.ToUpper(string(e.Letter)))
 	}
 	return fyne.KeyUnknown
-}
-
-func isModifier(k window.Key) bool {
-	return k == window.KeyShift || k == window.KeyCtrl || k == window.KeyAlt || k == window.KeySuper
 }
 
 func (w *frame) key(e window.KeyEvent) {
@@ -439,35 +422,20 @@ func (w *frame) typedKey(e window.KeyEvent, event *fyne.KeyEvent, held fyne.KeyM
 // shortcut returns the shortcut for a key with the modifiers held; nil if none.
 func (w *frame) shortcut(e window.KeyEvent, held fyne.KeyModifier) fyne.Shortcut {
 	board := w.app.Clipboard()
+	copied, cut, paste := &fyne.ShortcutCopy{Clipboard: board}, &fyne.ShortcutCut{Clipboard: board}, &fyne.ShortcutPaste{Clipboard: board}
 	name := keyName(e)
 	switch held {
 	case 0:
 		return nil
 	case fyne.KeyModifierControl:
-		switch {
-		case e.Letter == 'z':
-			return &fyne.ShortcutUndo{}
-		case e.Letter == 'y':
-			return &fyne.ShortcutRedo{}
-		case e.Letter == 'v':
-			return &fyne.ShortcutPaste{Clipboard: board}
-		case e.Letter == 'c', e.Key == window.KeyInsert:
-			return &fyne.ShortcutCopy{Clipboard: board}
-		case e.Letter == 'x':
-			return &fyne.ShortcutCut{Clipboard: board}
-		case e.Letter == 'a':
-			return &fyne.ShortcutSelectAll{}
+		if s := map[fyne.KeyName]fyne.Shortcut{fyne.KeyZ: &fyne.ShortcutUndo{}, fyne.KeyY: &fyne.ShortcutRedo{}, fyne.KeyA: &fyne.ShortcutSelectAll{},
+			fyne.KeyC: copied, fyne.KeyInsert: copied, fyne.KeyX: cut, fyne.KeyV: paste}[name]; s != nil {
+			return s
 		}
 	case fyne.KeyModifierShift:
-		switch e.Key {
-		case window.KeyInsert:
-			return &fyne.ShortcutPaste{Clipboard: board}
-		case window.KeyDelete:
-			return &fyne.ShortcutCut{Clipboard: board}
-		}
-		return nil
+		return map[fyne.KeyName]fyne.Shortcut{fyne.KeyInsert: paste, fyne.KeyDelete: cut}[name]
 	}
-	if isModifier(e.Key) || name == fyne.KeyUnknown {
+	if e.Key.IsModifier() || name == fyne.KeyUnknown {
 		return nil
 	}
 	return &desktop.CustomShortcut{KeyName: name, Modifier: held}
