@@ -85,11 +85,6 @@ func (b *bench) until(what string, ok func() bool, more ...func() []any) {
 	}, more...)
 }
 
-func (b *bench) text() (s string) {
-	b.do(func() { s = b.entry.Text })
-	return s
-}
-
 // waitText waits until the entry contains exactly want, and empties it.
 func (b *bench) waitText(what, want string) {
 	b.t.Helper()
@@ -155,8 +150,7 @@ func TestLayouts(t *testing.T) {
 			keys = 0
 			press()
 			<-submitted
-			got = b.text()
-			b.do(func() { b.entry.SetText("") })
+			b.do(func() { got = b.entry.Text; b.entry.SetText("") })
 			return got
 		}
 
@@ -246,6 +240,16 @@ func TestUse(t *testing.T) {
 		b.w.SetContent(content)
 	})
 
+	b.do(func() { // what a page has scrolled away is not under the pointer
+		content, far := b.w.Content(), widget.NewButton("", nil)
+		b.w.SetContent(container.NewBorder(nil, widget.NewLabel("below"), nil, nil, container.NewVScroll(container.NewGridWrap(fyne.NewSize(100, 2000), far))))
+		at := fyne.NewPos(10, b.w.Canvas().Size().Height-5)
+		if o, _ := b.w.canvas.objectAt(at, func(o fyne.CanvasObject) bool { return o == far }); o != nil {
+			t.Errorf("at %v is what nobody sees", at)
+		}
+		b.w.SetContent(content)
+	})
+
 	// What a header gains or loses moves what is below it, whatever the least height of both.
 	b.do(func() {
 		content := b.w.Content()
@@ -311,6 +315,31 @@ func TestUse(t *testing.T) {
 	b.until("it has the keyboard", func() bool { return len(b.app.windows) == 1 && b.app.windows[0].focused })
 	b.Run("wmctrl", "-c", "another")
 	<-b.done
+}
+
+// TestShortcuts checks which keys are shortcuts, and of what.
+func TestShortcuts(t *testing.T) {
+	w := &frame{app: &App{}}
+	const ctrl, shift = fyne.KeyModifierControl, fyne.KeyModifierShift
+	for _, tt := range []struct {
+		e    window.KeyEvent
+		held fyne.KeyModifier
+		want string
+	}{
+		{window.KeyEvent{Letter: 'z'}, ctrl, "Undo"}, {window.KeyEvent{Letter: 'y'}, ctrl, "Redo"}, {window.KeyEvent{Letter: 'a'}, ctrl, "SelectAll"},
+		{window.KeyEvent{Letter: 'x'}, ctrl, "Cut"}, {window.KeyEvent{Letter: 'v'}, ctrl, "Paste"}, {window.KeyEvent{Key: window.KeyInsert}, ctrl, "Copy"},
+		{window.KeyEvent{Key: window.KeyInsert}, shift, "Paste"}, {window.KeyEvent{Key: window.KeyDelete}, shift, "Cut"},
+		{window.KeyEvent{Letter: 'q'}, ctrl, "CustomDesktop:Control+Q"}, {window.KeyEvent{Key: window.KeyShift}, ctrl, ""},
+		{window.KeyEvent{Letter: 'a'}, shift, ""}, {window.KeyEvent{Letter: 'a'}, 0, ""},
+	} {
+		got := ""
+		if s := w.shortcut(tt.e, tt.held); s != nil {
+			got = s.ShortcutName()
+		}
+		if got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.e, got, tt.want)
+		}
+	}
 }
 
 // eyes is a desktop with other accessibility settings than the real one.
