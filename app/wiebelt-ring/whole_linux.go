@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mainProgram returns the path of the program beside us.
 func mainProgram() (string, error) {
 	exe, err := os.Executable()
 	return filepath.Join(filepath.Dir(exe), "wiebelt"), err

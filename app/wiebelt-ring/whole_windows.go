@@ -11,7 +11,6 @@ import (
 	"wiebelt/internal/instance/installed"
 )
 
-// mainProgram returns the path of the whole program that opens no console window.
 func mainProgram() (string, error) {
 	exe, err := os.Executable()
 	return installed.ProgramIn(filepath.Dir(exe), "wiebeltw.exe"), err

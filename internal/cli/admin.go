@@ -16,7 +16,6 @@ import (
 	"wiebelt/internal/text"
 )
 
-// lookUp does the one lookup of "wiebelt lookup".
 func (e *env) lookUp(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n phone.Number) {
 	fail := func(f contact.Failure, message string) {
 		a.Outcome = "failed"

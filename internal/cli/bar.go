@@ -11,7 +11,6 @@ import (
 	"wiebelt/internal/delivery/outbox"
 )
 
-// isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool { return commandline.Terminal(stream) != nil }
 
 // newBar shows the progress of a task, if there is somebody to see it.
@@ -20,7 +19,6 @@ func newBar(w io.Writer, doing string, size int64, shown bool, more ...progressb
 		progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(), progressbar.OptionSetVisibility(shown))...)
 }
 
-// endBar removes a bar.
 func endBar(bar *progressbar.ProgressBar) {
 	_ = bar.Clear()
 	_ = bar.Exit()
@@ -44,7 +42,6 @@ func (d *deliverBar) begin(doing string, total int64) {
 	d.bar, d.total, d.sent = newBar(d.w, doing, total, isTerminal(d.w)), total, map[string]int64{}
 }
 
-// updateItems updates the bar from the items that are decided.
 func (d *deliverBar) updateItems(items []outbox.Item) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -60,7 +57,6 @@ func (d *deliverBar) updateItems(items []outbox.Item) {
 	d.redraw()
 }
 
-// progress updates how much of an item has been sent.
 func (d *deliverBar) progress(id string, sent, _ int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -55,7 +55,6 @@ type env struct {
 	ctx        context.Context
 }
 
-// globalFlags has the flags of every command.
 type globalFlags struct {
 	Profile  *string `placeholder:"DIR"` // nil without the flag
 	Language string  `enum:"nl,en," default:"" placeholder:"nl|en"`
@@ -233,7 +232,6 @@ func (e *env) dirs() (profile.Dirs, error) {
 	return d, nil
 }
 
-// instanceConfig returns how the programs of a profile meet.
 func (e *env) instanceConfig(d profile.Dirs, log *slog.Logger) instance.Config {
 	return instance.Config{RunDir: d.Run, Version: e.build.Version, Build: e.build.Commit, Log: log}
 }

@@ -34,7 +34,6 @@ func (e *env) prepareDeliver() (deliverContext, error) {
 
 func (p deliverContext) dir() string { return fromsettings.OutboxFolder(p.dirs) }
 
-// options returns the outbox options from the settings.
 func (p deliverContext) options() outbox.Options {
 	return outbox.Options{Dir: p.dir(), Policy: fromsettings.DeliveryPolicy(p.s), Tick: 250 * time.Millisecond}
 }

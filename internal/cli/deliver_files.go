@@ -25,7 +25,6 @@ const (
 	maxBuilt    = 1000 // attachments
 )
 
-// sources returns the files that the arguments name.
 func (c *deliverSendCmd) sources(p deliverContext) ([]outbox.Source, error) {
 	if c.Watch != "" {
 		return nil, nil

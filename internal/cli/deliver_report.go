@@ -107,7 +107,6 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// refuse records why a file was refused.
 func (f *deliverFile) refuse(p deliverContext, err error) {
 	f.decidedEarly, f.Outcome, f.Reason, f.Why = true, string(outbox.Refused), "content", err.Error()
 	if r, ok := errors.AsType[*outbox.RefusedError](err); ok {
@@ -129,7 +128,6 @@ func explainCode(l text.Language, code string) string {
 	return ""
 }
 
-// text describes the file's outcome.
 func (f *deliverFile) text(p deliverContext) string {
 	s := p.lang.T(text.DeliveryState(f.Outcome))
 	if why := cmp.Or(f.Why, p.reasonText(f.Reason, f.Status)); why != "" {
@@ -157,7 +155,6 @@ type deliverReport struct {
 	Files   []deliverFile `json:"files"`
 }
 
-// update updates the files from their items.
 func (r *delivery) update(items []outbox.Item) {
 	byID := map[string]outbox.Item{}
 	for _, it := range items {
@@ -207,7 +204,6 @@ func (n deliverCount) code(held bool) int {
 	return exitDone
 }
 
-// line returns the counts in one line.
 func (n deliverCount) line(l text.Language) string {
 	s := l.T(text.DeliveryDone, n.Delivered, n.Refused, n.Uncertain, n.Waiting)
 	if n.Before > 0 {

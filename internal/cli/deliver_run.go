@@ -106,7 +106,6 @@ func (r *delivery) deliver(do func(context.Context) error) error {
 	return r.finish(cmp.Or(<-worked, err))
 }
 
-// add puts the files into the outbox.
 func (r *delivery) add(sources []outbox.Source) {
 	seen := map[string]bool{} // items of this run
 	for _, s := range sources {
@@ -277,7 +276,6 @@ func (r *delivery) finish(followed error) error {
 	return r.exitError(code, held, followed)
 }
 
-// finishReport writes the report and shows the result.
 func (r *delivery) finishReport(code int, n deliverCount, held outbox.Reason) error {
 	report := r.report(code, held)
 	path, err := "", error(nil)

@@ -229,7 +229,6 @@ func (w *watcher) displayName(name string, it outbox.Item) string {
 	return cmp.Or(it.ID, "-") + " " + cmp.Or(it.SHA256, "-")
 }
 
-// file returns a result as in --json.
 func (w *watcher) file(r folderwatch.Result) *deliverFile {
 	f := &deliverFile{File: r.Path}
 	f.setAdded(outbox.Added{Item: r.Item, Duplicate: r.Duplicate})

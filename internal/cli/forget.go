@@ -184,7 +184,6 @@ func forgetUser(e *env, name string) error {
 	return nil
 }
 
-// remove deletes the folder and reports whether it existed.
 func (f userFolder) remove() (there bool, err error) {
 	root, err := os.OpenRoot(f.root)
 	if errors.Is(err, fs.ErrNotExist) {

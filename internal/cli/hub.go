@@ -88,7 +88,6 @@ func (e *env) showSecret(value string) error {
 	return err
 }
 
-// hubList is a command that lists a hub's contents.
 type hubList struct {
 	hubData
 	JSON bool

@@ -21,7 +21,6 @@ type hubImportCmd struct {
 	File    string `arg:""`
 }
 
-// format is derived from the file name.
 func (c *hubImportCmd) format() (localhub.Format, error) {
 	switch strings.ToLower(filepath.Ext(c.File)) {
 	case ".csv", ".tsv", ".txt":

@@ -36,7 +36,6 @@ func (e *env) printNotice(key text.Key, args ...any) {
 	fmt.Fprintln(e.err, "wiebelt:", e.T(key, args...))
 }
 
-// printJSON writes a value as JSON to standard output.
 func (e *env) printJSON(v any) error { return json.NewEncoder(e.out).Encode(v) }
 
 // table aligns columns for users on standard output.

@@ -99,7 +99,6 @@ func (c *lookupCmd) Run(e *env, d profile.Dirs) error {
 	return &failure{code: exitNotFound}
 }
 
-// findNumber extracts the number from what was pasted.
 func (c *lookupCmd) findNumber(rules *phone.Rules) error {
 	all := rules.Find(c.Number)
 	if len(all) > 1 {

@@ -149,7 +149,6 @@ func (c *provisionCmd) hubSecret(e *env, d profile.Dirs, h settings.Hub) (string
 	return e.secret(text.SecretAsk)
 }
 
-// changes returns the settings that the flags request.
 func (c *provisionCmd) changes() map[string]any {
 	changes := map[string]any{}
 	for key, v := range map[string]string{"hub.base_url": c.BaseURL, "hub.hub_url": c.HubURL, "hub.client_id": c.ClientID,
@@ -161,7 +160,6 @@ func (c *provisionCmd) changes() map[string]any {
 	return changes
 }
 
-// setLinkSecret stores the secret of a link in the settings.
 func (c *provisionCmd) setLinkSecret(e *env, d profile.Dirs, s *settings.Settings) error {
 	elsewhere := c.SecretStore != "" && c.SecretStore != s.Hub.SecretStore // that is where the hub's is looked for, too
 	if !c.SecretStdin || c.Test || elsewhere || c.BaseURL+c.HubURL+c.ClientID+c.OrganisationCode+c.Intermediary != "" {
@@ -182,7 +180,6 @@ func (c *provisionCmd) setLinkSecret(e *env, d profile.Dirs, s *settings.Setting
 	return nil
 }
 
-// linkRef returns the Ref of a link's secret.
 func linkRef(s *settings.Settings, name string) (secret.Ref, error) {
 	for _, l := range s.Softphones {
 		if l.Name == name {
@@ -227,7 +224,6 @@ func (c *provisionCmd) openToSave(d profile.Dirs, kind string) (secret.Store, er
 	return store, err
 }
 
-// save saves what is wanted, in the store that the flags name.
 func (c *provisionCmd) save(e *env, d profile.Dirs, before *settings.Settings, w hubtrial.SaveRequest) (waiting bool, err error) {
 	w.Open = func(kind string) (secret.Store, error) { return c.openToSave(d, kind) }
 	ctx, cancel := context.WithTimeout(e.ctx, storeTimeout)

@@ -130,7 +130,6 @@ func (c *registerCmd) repair(e *env) error {
 	return err
 }
 
-// registration names the program that the desktop starts.
 func (e *env) registration(allUsers bool) (register.Options, error) {
 	o, err := registrations.Options(e.profileDir)
 	o.AllUsers = allUsers

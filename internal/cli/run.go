@@ -56,7 +56,6 @@ func (c *runCmd) run(e *env, d profile.Dirs) error {
 	return err
 }
 
-// newestProgram returns our program in the newest installed version.
 func newestProgram() (string, error) {
 	exe, err := os.Executable()
 	return installed.NewestOf(exe), err

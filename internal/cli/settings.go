@@ -299,7 +299,6 @@ func explain(w io.Writer, l text.Language, s *settings.Settings, key string) err
 	return nil
 }
 
-// printSourceValues prints the values to enter in a phone's settings.
 func (e *env) printSourceValues(d profile.Dirs, s *settings.Settings) error {
 	t, err := secret.EnsureTokens(d)
 	if err != nil {

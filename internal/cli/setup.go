@@ -185,7 +185,6 @@ func (e *env) printMissingSecrets(d profile.Dirs) {
 	}
 }
 
-// printComparison shows the current and the new values side by side.
 func (e *env) printComparison(rows []hubtrial.Row) error {
 	t := e.table()
 	fmt.Fprintf(t, "%s\t%s\t%s\n", e.T(text.SetupSetting), e.T(text.SetupNow), e.T(text.SetupNew))
@@ -219,7 +218,6 @@ func (e *env) stepPrinter() (say func(hubtrial.Step), done func()) {
 	}, func() { _ = t.Flush() } // the exit code reports it as well
 }
 
-// passphrase reads the passphrase of a set-up file.
 func (c *provisionCmd) passphrase(e *env) (string, error) {
 	if !c.PassphraseStdin && !isTerminal(e.in) {
 		return "", usageError(text.AdminNoTerminal)

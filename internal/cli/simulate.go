@@ -69,7 +69,6 @@ func (c *simulateCmd) Run(e *env, d profile.Dirs) error {
 	return ignoreCancelled(c.play(e, d, l, story, o))
 }
 
-// scenario returns the scenario to play.
 func (c *simulateCmd) scenario(e *env) (*simulate.Scenario, error) {
 	if c.Scenario == "" {
 		return c.singleCall()
@@ -113,7 +112,6 @@ func (c *simulateCmd) singleCall() (*simulate.Scenario, error) {
 	return simulate.Single(one, c.For, c.Answer), nil
 }
 
-// options collects what the protocol needs.
 func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) {
 	o := simulate.Options{Listen: c.Listen, Profile: e.profileDir, ProgramOutput: e.err}
 	kind := registry.Of(c.Over)

@@ -169,7 +169,6 @@ func argumentUsage(l text.Language, v *kong.Value) string {
 	return s
 }
 
-// flagUsage returns a flag with its placeholder.
 func flagUsage(l text.Language, f *kong.Flag) string {
 	s := "--" + f.Name
 	switch {
@@ -205,7 +204,6 @@ func PageOf(l text.Language, n *kong.Node) Page {
 	return p
 }
 
-// flagRows returns a command's flags, each with its meaning there.
 func flagRows(l text.Language, n *kong.Node, flags []*kong.Flag) (rows [][2]string) {
 	for _, f := range flags {
 		if f.Hidden {
@@ -303,7 +301,6 @@ func (w *page) paragraphs(s string) {
 	w.rows(rows)
 }
 
-// maxLeftColumn is the widest left column with text beside it.
 const maxLeftColumn = 30
 
 func (w *page) table(title string, rows [][2]string) {
@@ -349,7 +346,6 @@ func wrap(s string, width int) (lines []string) {
 	return append(lines, line)
 }
 
-// widthOf returns the maximum width of a line.
 func widthOf(out io.Writer) int {
 	const usual, most = 80, 110
 	if f := Terminal(out); f != nil {

@@ -118,7 +118,6 @@ func Run(ctx context.Context, o Options) error {
 	return errors.Join(failed, err)
 }
 
-// startHub starts the local hub with the people in the demo's calls.
 func startHub(ctx context.Context, log *slog.Logger) (*localhub.Hub, string, error) {
 	h, err := localhub.Start(ctx, localhub.Config{Synthetic: contactCount, Demo: true, Log: log})
 	if err != nil {
@@ -150,7 +149,6 @@ func person(initials, prefix, family, relation, street, house, addition, number 
 			Description: "Medewerker"}}}
 }
 
-// runner plays the demo's calls.
 type runner struct {
 	player  player
 	ready   chan struct{}
@@ -161,7 +159,6 @@ type runner struct {
 	stop context.CancelFunc // ends the call requested last; may be nil
 }
 
-// connect connects the simulated softphone.
 func (d *runner) connect(ctx context.Context, port int, tokens secret.Tokens, mended func()) error {
 	if port == 0 {
 		return errors.New("the listener does not run")
@@ -176,7 +173,6 @@ func (d *runner) connect(ctx context.Context, port int, tokens secret.Tokens, me
 	return nil
 }
 
-// calls returns the buttons of the demo's window.
 func (d *runner) calls(l text.Language) []windowapi.DemoCall {
 	var all []windowapi.DemoCall
 	for _, s := range scenarios {

@@ -16,7 +16,6 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// officeNumber is the office's own number in the demo.
 const officeNumber = "0207654321"
 
 // Callers not covered by the local hub's own numbers.
@@ -71,7 +70,6 @@ type player struct {
 	rang          time.Time
 }
 
-// playResult is the result of a call of the demo.
 type playResult struct {
 	number  string // as shown
 	outcome engine.Outcome

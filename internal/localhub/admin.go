@@ -31,7 +31,6 @@ The body of PUT is a fault in JSON, an object with any of:
 `
 )
 
-// admin is a running admin interface.
 type admin struct {
 	*Hub
 	secret string

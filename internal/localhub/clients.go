@@ -96,7 +96,6 @@ func (d *Data) RemoveClient(ctx context.Context, id string) error {
 	return d.change(ctx, "clients", ErrNoClient, "DELETE FROM clients WHERE id = ?", id)
 }
 
-// credential is what is stored about a client and its secret.
 type credential struct {
 	organisation string
 	salt, hash   []byte
@@ -123,7 +122,6 @@ func secretID(salt []byte) string {
 // client is the client that requested a token, with the secret it used.
 type client struct{ id, organisation, secret string }
 
-// authenticate returns the client that matches one of the possible readings of the credentials.
 func (h *Hub) authenticate(ctx context.Context, readings []credentials) (client, bool, error) {
 	for _, said := range readings {
 		c, known, err := h.credential(ctx, said.id)
@@ -140,7 +138,6 @@ func (h *Hub) authenticate(ctx context.Context, readings []credentials) (client,
 	return client{}, false, nil
 }
 
-// credentials are a client id and secret.
 type credentials struct{ id, secret string }
 
 // basicCredentials reads a request's credentials in every possible way: literally, and

@@ -50,7 +50,6 @@ func scanNumbered(row sqlitefile.Row) (c contact.Contact, n int64, err error) {
 	return r.Contact, n, err
 }
 
-// contactWriter writes contacts with their terms to two tables.
 type contactWriter struct{ contact, term *sql.Stmt }
 
 // newContactWriter returns a writer of fields, n and others
@@ -148,13 +147,11 @@ func (d *Data) count(ctx context.Context, table string) (n int, err error) {
 	return n, wrapError(table, err)
 }
 
-// has reports whether a query returns any row.
 func (d *Data) has(ctx context.Context, q sqlitefile.Querier, query string, args ...any) (has bool, err error) {
 	err = q.QueryRowContext(ctx, "SELECT EXISTS ("+query+")", args...).Scan(&has)
 	return has, err
 }
 
-// byTerm returns every contact with the term, oldest first.
 func (d *Data) byTerm(ctx context.Context, term string) ([]contact.Contact, error) {
 	return collectRows("lookup", scanContact)(d.findContacts.QueryContext(ctx, term))
 }
@@ -190,12 +187,10 @@ func (d *Data) byID(ctx context.Context, id string) (r Record, others []contact.
 	return r, others, true, err
 }
 
-// oldestContacts returns the oldest n contacts.
 func (d *Data) oldestContacts(ctx context.Context, n int) ([]contact.Contact, error) {
 	return collectRows("contacts", scanContact)(d.readDB.QueryContext(ctx, "SELECT "+columns+" FROM contacts c ORDER BY c.n LIMIT ?", n))
 }
 
-// alphanumeric lists the ASCII letters and digits.
 const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 // validID reports whether id can be the last segment of a deep link without escaping.

@@ -61,7 +61,6 @@ func (f *Faults) Reset() error {
 // Pending returns the number of requests currently waiting for a delay at e.
 func (f *Faults) Pending(e Endpoint) int { return f.state().Waiting[e] }
 
-// faultState is what is currently broken.
 type faultState struct {
 	Faults  map[Endpoint]Fault `json:"faults"`  // for the next request; Times counts down
 	Waiting map[Endpoint]int   `json:"waiting"` // requests held up by a delay
@@ -116,7 +115,6 @@ func (f *Faults) delay(out *slowWriter, e Endpoint, d time.Duration) bool {
 	return out.wait(d)
 }
 
-// withFaults applies the faults of e to the answers of next.
 func (h *Hub) withFaults(e Endpoint, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x, broken := h.faults.nextFault(e)
@@ -156,7 +154,6 @@ func (h *Hub) withFaults(e Endpoint, next http.Handler) http.Handler {
 // expiredKey marks the context of a request that gets a token that has already expired.
 type expiredKey struct{}
 
-// slowWriter sends to a client in small pieces.
 type slowWriter struct {
 	w    http.ResponseWriter
 	r    *http.Request
@@ -234,7 +231,6 @@ func (c *recorder) Write(b []byte) (int, error) {
 	return c.body.Write(b)
 }
 
-// send sends the answer as x leaves it.
 func (c *recorder) send(out *slowWriter, x Fault) {
 	c.WriteHeader(http.StatusOK)
 	whole := c.body.Len()

@@ -191,7 +191,6 @@ func checkBackOffice(raw string) error {
 	return nil
 }
 
-// prepare creates the keys, the invented contacts and the demo's user.
 func (h *Hub) prepare(ctx context.Context) error {
 	var err error
 	if h.jwtKey, err = h.key(ctx, "jwt"); err != nil {

@@ -236,7 +236,6 @@ func (m *importer) stage(tx *sql.Tx, r io.Reader) error {
 	return m.read(r)
 }
 
-// rejectRow rejects the current row.
 func (m *importer) rejectRow(column string, what *text.Error) {
 	m.row.rejected = true
 	m.errs.add(m.row.number, displaytext.Truncate(column, maxShownName), what)
@@ -304,7 +303,6 @@ func (m *importer) checkIDs(q sqlitefile.Querier) error {
 	return m.errs.orNil()
 }
 
-// store moves the staged rows to the hub's tables, in one transaction.
 func (m *importer) store(tx *sql.Tx) error {
 	// Checked again, now that nobody else can write.
 	if has, err := m.hasInvented(tx); err != nil {

@@ -63,7 +63,6 @@ func (m *importer) readCSV() error {
 	}
 }
 
-// heading is a column of the file.
 type heading struct {
 	name   string
 	column column
@@ -124,7 +123,6 @@ func (m *importer) readHeader(r *csv.Reader, from int) ([]heading, error) {
 	return all, nil
 }
 
-// readRecord processes the fields of a row.
 func (m *importer) readRecord(header []heading, fields []string) {
 	if len(fields) < len(header) {
 		m.rejectRow("", text.Errorf(text.LocalhubImportFields, len(fields), len(header)))

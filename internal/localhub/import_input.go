@@ -13,7 +13,6 @@ import (
 	"wiebelt/internal/text"
 )
 
-// read passes every row of the file to put.
 func (m *importer) read(r io.Reader) error {
 	m.in = &input{raw: r}
 	m.in.next()

@@ -111,7 +111,6 @@ func (j *jsonFile) readField(inside, name string) error {
 	return j.readScalar(c, name)
 }
 
-// hasFields reports whether a field of a record is an object.
 func hasFields(name string) bool {
 	name = plainName(name)
 	return name == "woonadres" || name == "producent" || name == "laatstgewijzigddoor"

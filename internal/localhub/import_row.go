@@ -99,7 +99,6 @@ func columnOf(name string) (c column, ok bool) {
 	return relationColumn, strings.HasSuffix(plain, "relatienummer")
 }
 
-// row is a contact being imported.
 type row struct {
 	number   int
 	rejected bool
@@ -107,7 +106,6 @@ type row struct {
 	Record
 }
 
-// setValue processes a value of the current row. name is that of its column in the file.
 func (m *importer) setValue(c column, name, v string) {
 	if c == ignoredColumn {
 		return
@@ -215,7 +213,6 @@ func (m *importer) addEmail(name, v string) {
 	}
 }
 
-// checkRow checks a row as a whole.
 func (m *importer) checkRow() {
 	if m.row.rejected {
 		return

@@ -141,7 +141,6 @@ func (p *origin) setPort(at net.Addr) {
 	}
 }
 
-// allowsHost reports whether a request's Host is one of the hub's names.
 func (p *origin) allowsHost(host string) bool {
 	return slices.ContainsFunc(p.hosts, func(h string) bool { return strings.EqualFold(host, h) })
 }

@@ -10,7 +10,6 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// lookUp answers GET /contact/contacts/telephony.
 func (h *Hub) lookUp(_ http.ResponseWriter, r *http.Request, _ client) (any, error) {
 	h.stats.lookups.Add(1)
 	q, err := url.ParseQuery(r.URL.RawQuery)
@@ -77,10 +76,8 @@ func renameRelation(b []byte, relation string) []byte {
 	return bytes.ReplaceAll(b, []byte(`"`+DefaultRelationField+`":`), append(appendString(nil, relation), ':'))
 }
 
-// fileURL returns the deep link to a contact's file.
 func (h *Hub) fileURL(id string) string { return h.HubURL() + filePath + id }
 
-// comparedDigits is how many digits of a number count.
 const comparedDigits = 9
 
 // maxTerm is the longest text that is read as a number or an e-mail address.

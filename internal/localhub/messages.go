@@ -65,7 +65,6 @@ func (d *Data) Message(ctx context.Context, id string) (Message, error) {
 	return m, wrapError("messages", err)
 }
 
-// openMessage opens the ZIP file of a message.
 func (d *Data) openMessage(m Message) (*os.File, error) {
 	name, err := d.messageFile(m.SHA256)
 	if err != nil {
@@ -106,7 +105,6 @@ type incomingFile struct {
 	sum   string
 }
 
-// newIncomingFile creates an empty file in the folder of incoming ones.
 func (d *Data) newIncomingFile() (*incomingFile, error) {
 	folder, err := d.folder(incomingFolder)
 	if err != nil {
@@ -132,7 +130,6 @@ func (p *incomingFile) seal(files int) error {
 	return errors.Join(p.file.Sync(), p.file.Close())
 }
 
-// removeFiles removes what is left of the files.
 func removeFiles(all []*incomingFile) {
 	for _, p := range all {
 		_ = p.file.Close()           // perhaps a second time

@@ -18,7 +18,6 @@ const (
 	maxNames = 200 // files of a ZIP listed on a page
 )
 
-// boxView is a page of the message box.
 type boxView struct {
 	Count    string // number of messages
 	Messages []Message
@@ -26,7 +25,6 @@ type boxView struct {
 	Newer    bool   // not the first page
 }
 
-// deliveredView is a message with the files in it.
 type deliveredView struct {
 	Message
 	Names []linkView // Detail is the size
@@ -58,7 +56,6 @@ func (h *Hub) showBox(w http.ResponseWriter, r *http.Request, who User) error {
 	return h.show(w, r, http.StatusOK, "box", lang.T(text.LocalhubBox), who, v)
 }
 
-// requestedMessage returns the message that a page is about.
 func (h *Hub) requestedMessage(r *http.Request) (Message, error) {
 	m, err := h.Message(r.Context(), r.PathValue("id"))
 	if errors.Is(err, ErrNoMessage) {

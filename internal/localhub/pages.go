@@ -176,7 +176,6 @@ func (h *Hub) requireAdmin(show pageHandler) http.HandlerFunc {
 	})
 }
 
-// view is the data of a page.
 type view struct {
 	Lang  text.Language
 	Title string
@@ -214,7 +213,6 @@ var (
 	})
 )
 
-// language returns the language requested by the browser.
 func language(r *http.Request) text.Language {
 	if _, i := tags.MatchStrings(languages(), r.Header.Get("Accept-Language")); i == 1 {
 		return text.English
@@ -222,7 +220,6 @@ func language(r *http.Request) text.Language {
 	return text.Dutch
 }
 
-// show answers with a page.
 func (h *Hub) show(w http.ResponseWriter, r *http.Request, status int, page, title string, who User, data any) error {
 	v := view{Lang: language(r), Title: title, User: who, Data: data}
 	where := text.LocalhubShared
@@ -285,7 +282,6 @@ func (h *Hub) showHome(w http.ResponseWriter, r *http.Request, who User) error {
 	return h.show(w, r, http.StatusOK, "home", lang.T(text.LocalhubHome), who, examples)
 }
 
-// linksOf returns links to contacts.
 func linksOf(lang text.Language, all []contact.Contact) (links []linkView) {
 	for _, c := range all {
 		links = append(links, linkView{c.ID, cmp.Or(legible(c.Name()), lang.T(text.LocalhubFileNoName)), legible(c.Address.ShortLine())})
@@ -329,7 +325,6 @@ func (h *Hub) showBackOffice(w http.ResponseWriter, r *http.Request, who User) e
 	return nil
 }
 
-// backOffice returns the target of the click-through to the back-office client.
 func (h *Hub) backOffice(relation string) template.URL {
 	if h.cfg.BackOfficeURL == "" {
 		return template.URL("/backoffice/" + url.PathEscape(cmp.Or(relation, "-")))

@@ -65,7 +65,6 @@ var (
 // token came with the request, if one is required.
 type operation func(w http.ResponseWriter, r *http.Request, from client) (answer any, err error)
 
-// api handles requests with one method.
 func (h *Hub) api(method, scope string, do operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var from client
@@ -119,7 +118,6 @@ func (h *Hub) logFailure(r *http.Request, what string, err error) {
 	}
 }
 
-// appendString writes a JSON string.
 func appendString(b []byte, s string) []byte {
 	b, _ = jsontext.AppendQuote(b, strings.ToValidUTF8(s, "\ufffd"))
 	return b

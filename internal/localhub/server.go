@@ -79,14 +79,12 @@ func (s *server) serve(l net.Listener, handler http.Handler) *port {
 	return p
 }
 
-// closeAll closes the port and every connection.
 func (p *port) closeAll() error {
 	err := p.Close()
 	<-p.served
 	return err
 }
 
-// listen opens the hub's port.
 func (s *server) listen(addr string) error {
 	l, err := listen(addr)
 	if err != nil {

@@ -19,7 +19,6 @@ import (
 	"wiebelt/internal/text"
 )
 
-// steps migrate each schema to the next.
 var steps = []sqlitefile.Step{{SQL: `
 CREATE TABLE keys (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
 CREATE TABLE clients (
@@ -148,7 +147,6 @@ func (d *Data) Close() error {
 	return errors.Join(d.writeDB.Close(), d.readDB.Close(), d.release())
 }
 
-// release gives the folder up; a temporary one is gone.
 func (d *Data) release() (err error) {
 	if d.lock != nil {
 		err = d.lock.Unlock()

@@ -39,7 +39,6 @@ func Synthetic(seed uint64, n int) iter.Seq[Record] {
 	}
 }
 
-// inventor invents people.
 type inventor struct {
 	*rand.Rand
 	seed                          uint64
@@ -66,7 +65,6 @@ func (g *inventor) household(i int) []Record {
 	return g.family(i, size)
 }
 
-// fullContact returns a contact with a value in every field.
 func (g *inventor) fullContact() Record {
 	r := g.person(name{"van der", "Berg"}, contact.Address{
 		Street: "Lindelaan", Number: "12", Addition: "A", PostalCode: "1234AB", City: "Ons Dorp", Country: "NL",
@@ -256,7 +254,6 @@ func (g *inventor) formatNumber(n string) string {
 
 func pick[T any](g *inventor, from []T) T { return from[g.IntN(len(from))] }
 
-// name is a family name with its prefix.
 type name struct{ prefix, family string }
 
 // Components of invented people. Towns, offices and colleagues do not exist.

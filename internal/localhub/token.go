@@ -23,7 +23,6 @@ const (
 
 const maxTokenBody = 16 << 10
 
-// claims are the contents of a token.
 type claims struct {
 	jwt.RegisteredClaims
 	Client       string `json:"client_id"`
@@ -33,7 +32,6 @@ type claims struct {
 	Secret string `json:"secret_id"`
 }
 
-// issueToken answers POST /identity/token.
 func (h *Hub) issueToken(w http.ResponseWriter, r *http.Request, _ client) (any, error) {
 	h.stats.tokens.Add(1)
 	w.Header().Set("Pragma", "no-cache")
@@ -90,7 +88,6 @@ func tokenForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	return r.PostForm, nil
 }
 
-// scopesOf returns the scopes requested by a client.
 func scopesOf(form url.Values, c client) ([]string, error) {
 	if form.Has("scopes") && form.Has("scope") && form.Get("scopes") != form.Get("scope") {
 		return nil, badToken("invalid_request", "scopes and scope differ")

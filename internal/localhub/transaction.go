@@ -26,7 +26,6 @@ const (
 	maxUploads  = 8 // of a client at once; beyond that, it is told to retry
 )
 
-// receiveDelivery answers POST /transaction/<intermediary>.
 func (h *Hub) receiveDelivery(w http.ResponseWriter, r *http.Request, c client) (any, error) {
 	h.stats.messages.Add(1)
 	intermediary := r.PathValue("intermediary")
@@ -110,7 +109,6 @@ var zipLimits = func() message.Limits {
 	return l
 }()
 
-// checkZIP checks the ZIP file of the item and returns its number of files.
 func checkZIP(ctx context.Context, p *incomingFile, item int) (files int, err error) {
 	report, files, err := message.InspectZIP(ctx, p.file, p.size, zipLimits)
 	if err != nil {
@@ -142,7 +140,6 @@ type pacedReader struct {
 	read    int64
 }
 
-// deadlines sets the deadlines of a connection.
 type deadlines interface {
 	SetReadDeadline(time.Time) error
 	SetWriteDeadline(time.Time) error

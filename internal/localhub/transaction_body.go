@@ -79,7 +79,6 @@ func (p *deliveryParser) requestError(err error) error {
 	return err
 }
 
-// read reads the whole body.
 func (p *deliveryParser) read(d *jsontext.Decoder) error {
 	var body struct {
 		Data struct {
@@ -110,7 +109,6 @@ func (p *deliveryParser) read(d *jsontext.Decoder) error {
 	}
 }
 
-// delivered takes the place of a message that was read.
 type delivered struct{}
 
 func (p *deliveryParser) readMessage(d *jsontext.Decoder, _ *delivered) error {

@@ -161,7 +161,6 @@ func (l *File) deleteOld() {
 	}
 }
 
-// startTime returns the time of the first line of the file at path.
 func startTime(path string) (time.Time, error) {
 	f, err := filetrust.OpenFile(path, os.O_RDONLY, filetrust.UserOwned)
 	if err != nil {

@@ -175,7 +175,6 @@ const (
 func channelID(leg int) string   { return fmt.Sprintf("1736065800.%d", leg) }
 func channelName(leg int) string { return fmt.Sprintf("PJSIP/%s-%08x", extensionNumber, leg) }
 
-// channel returns a channel of one of our phones as the interface describes it.
 func channel(c exchangeCall, leg int) map[string]any {
 	number, name := digits(c.call.Number), c.call.Name
 	if c.call.Number == "" {
@@ -298,7 +297,6 @@ func (a *ARI) remember(id, pres, first string) {
 // websocket_client.conf.
 const ReconnectInterval = 500 * time.Millisecond
 
-// outboundApp is the application in ari.conf.
 const outboundApp = "wiebelt"
 
 // OutboundARI returns an Asterisk 22.5 or newer that is configured to
@@ -352,7 +350,6 @@ func (a *ARI) runConnection(ctx context.Context, address string) {
 	}, func() (*websocket.Conn, error) { return conn, nil })
 }
 
-// handleREST answers a request received on the WebSocket.
 func (a *ARI) handleREST(b []byte) []byte {
 	var q struct {
 		Type, Method, URI string

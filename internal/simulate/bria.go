@@ -84,7 +84,6 @@ func (b *Bria) serve(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// handleMessage answers a question.
 func (b *Bria) handleMessage(c *wsConn, m []byte) bool {
 	head, body, _ := strings.Cut(string(m), "<")
 	first, head, _ := strings.Cut(head, "\n")
@@ -144,12 +143,10 @@ func (b *Bria) Change(calls string) (version int) {
 	return version
 }
 
-// briaCall is a call being played.
 type briaCall struct {
 	id, number, name, state string
 }
 
-// list returns the calls being played as listed in an answer.
 func (b *Bria) list() string {
 	var s strings.Builder
 	for _, c := range b.playing {

@@ -42,7 +42,6 @@ type BroadWorks struct {
 // BroadWorksUser is a user in the group.
 type BroadWorksUser struct{ ID, Extension string }
 
-// broadWorksChannel is a streaming answer.
 type broadWorksChannel struct {
 	id, set, app string
 	out          chan string
@@ -226,7 +225,6 @@ func (b *BroadWorks) subscribe(w http.ResponseWriter, path, set string) {
 	b.answerSubscription(w, id, allowed)
 }
 
-// renew renews a subscription.
 func (b *BroadWorks) renew(w http.ResponseWriter, id string) {
 	known := false
 	b.With(func() {
@@ -246,7 +244,6 @@ func (b *BroadWorks) answerSubscription(w http.ResponseWriter, id string, allowe
 	_, _ = fmt.Fprintf(w, `%s<Subscription xmlns="%s"><subscriptionId>%s</subscriptionId><expires>%d</expires></Subscription>`, xml.Header, xsi, id, b.Expires)
 }
 
-// serveUser answers requests about a user.
 func (b *BroadWorks) serveUser(w http.ResponseWriter, path string) {
 	id, what, _ := strings.Cut(path, "/")
 	b.With(func() {

@@ -57,7 +57,6 @@ type change struct {
 	began, changed, ended []int
 }
 
-// listLegs stores what the exchange reports about each leg of each call.
 func (x *extension) listLegs(into Listing, id func(leg int) string, say func(exchangeCall, int) map[string]any) {
 	clear(into)
 	for _, c := range x.calls {
@@ -78,7 +77,6 @@ func (l Listing) all() []json.RawMessage {
 	return all
 }
 
-// apply applies an update to the calls.
 func (x *extension) apply(n Update) (ch change) {
 	c := x.find(n.Call.ID)
 	if c == nil {

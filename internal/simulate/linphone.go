@@ -180,7 +180,6 @@ func (p *Linphone) SendUpdate(ctx context.Context, n Update) error {
 	return p.awaitProcessed(ctx, func() bool { return p.client == nil || p.idle })
 }
 
-// linphoneStates returns the states that a call passes through.
 func linphoneStates(n Update) []string {
 	switch {
 	case n.Verb == Ring && n.Call.Direction == "outgoing":

@@ -39,7 +39,6 @@ var omissions = []struct {
 	}},
 }
 
-// describesCaller reports whether a step describes the caller.
 func (s Step) describesCaller() bool { return s.Verb == Ring || s.Verb == ChangeCaller }
 
 // Omissions returns what a kind of phone does not show of a scenario, in the words

@@ -112,7 +112,6 @@ func (run commandRun) run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// boundedBuffer keeps the beginning of what is written to it.
 type boundedBuffer struct{ bytes.Buffer }
 
 func (b *boundedBuffer) Write(p []byte) (int, error) {
@@ -167,7 +166,6 @@ func sipURI(c Call) string {
 	return "sip:" + sipUser(c) + "@127.0.0.1:5070"
 }
 
-// nameAddr returns the caller in SIP notation, with a quoted name.
 func nameAddr(c Call) string {
 	if name := sipName(c); name != "" {
 		return `"` + name + `" <` + sipURI(c) + ">"

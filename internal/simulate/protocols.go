@@ -54,10 +54,8 @@ type Server interface {
 // ErrProtocol means that no kind has that name.
 var ErrProtocol = errors.New("no such protocol")
 
-// opener makes a stand-in.
 type opener = func(context.Context, Options) (Softphone, error)
 
-// phones has the opener of each kind.
 var phones = map[string]opener{
 	call.KindWebSocket: func(_ context.Context, o Options) (Softphone, error) {
 		return &socketPhone{port: o.Port, token: o.Token}, nil
@@ -114,7 +112,6 @@ func openExchange[S Server](start func(context.Context, string, Account) (S, err
 	return openServer(func(ctx context.Context, listen string) (S, error) { return start(ctx, listen, defaultAccount) })
 }
 
-// socketPhone is a Phone that plays scenarios.
 type socketPhone struct {
 	port  int
 	token string

@@ -37,7 +37,6 @@ type relayClient struct {
 	hasSnapshot bool              // it has requested the snapshot
 }
 
-// relayCall is a call in a snapshot.
 type relayCall struct {
 	Call
 	State    string     `json:"state"`

@@ -122,7 +122,6 @@ func Parse(b []byte) (*Scenario, error) {
 	return r.s, nil
 }
 
-// reader holds the state of parsing a scenario.
 type reader struct {
 	s      *Scenario
 	active map[string]bool // active calls; true once answered
@@ -198,7 +197,6 @@ func (r *reader) repeat(words []word) error {
 	return nil
 }
 
-// parseTime parses a time.
 func (r *reader) parseTime(written string) (time.Duration, error) {
 	var before time.Duration
 	if n := len(r.s.Steps); n > 0 {
@@ -275,7 +273,6 @@ func (r *reader) checkOrder(s *Step) error {
 	return nil
 }
 
-// parseCaller parses what Ring and ChangeCaller say.
 func (s *Step) parseCaller(words []word) error {
 	fields := map[string]*string{"number": &s.Call.Number, "name": &s.Call.Name, "via": &s.Call.Via}
 	if s.Verb == Ring {

@@ -316,7 +316,6 @@ func goAway(c io.Closer) {
 	}
 }
 
-// closeWith sends a close message with a code of the protocol.
 func (c *wsConn) closeWith(code int) {
 	_ = c.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""), time.Now().Add(writeTime))
 }

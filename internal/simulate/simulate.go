@@ -224,7 +224,6 @@ var anyCertificate = &tls.Config{InsecureSkipVerify: true}
 
 func loopbackAddress(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// readRefusal reads an unsuccessful HTTP answer.
 func readRefusal(resp *http.Response) error {
 	r := &RefusedError{Status: resp.StatusCode}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 4<<10))

@@ -85,7 +85,6 @@ func (t *ThreeCX) participantsByExtension() map[string][]json.RawMessage {
 	return all
 }
 
-// state returns the answer about an extension.
 func (t *ThreeCX) state(extension string) any {
 	return map[string]any{"dn": extension, "type": "Wextension", "participants": t.participantsByExtension()[extension],
 		"devices": []map[string]string{{"dn": extension, "device_id": device, "user_agent": "3CX Mobile Client"}}}
@@ -140,7 +139,6 @@ func Entity(extension string, participant int) string {
 
 const device = "sip:" + extensionNumber + "@127.0.0.1:5483"
 
-// participant returns one device's part in a call.
 func participant(c exchangeCall, leg int) map[string]any {
 	number := digits(c.call.Number)
 	if number == "" {

@@ -126,7 +126,6 @@ func (z *Wazo) websocketd(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// handleMessage answers a message on the socket.
 func (z *Wazo) handleMessage(c *wsConn, b []byte) bool {
 	var m struct {
 		Op   string            `json:"op"`

@@ -28,7 +28,6 @@ func fromColleague(c Call) bool {
 	return c.Direction == "" && c.Number != "" && len(c.Number) <= len(extensionNumber)
 }
 
-// plainMessage returns a message in our own format.
 func plainMessage(n Update) (method, query string, body []byte) {
 	return http.MethodPost, "", toJSON(map[string]any{"id": n.Call.ID, "state": state(n), "reason": n.Reason.String(), "number": n.Call.Number, "name": n.Call.Name,
 		"line": n.Call.Line, "via": n.Call.Via, "direction": n.Call.Direction, "extension": extensionNumber})
@@ -65,7 +64,6 @@ func voipgridMessage(n Update) (method, query string, body []byte) {
 	return http.MethodPost, "", toJSON(said)
 }
 
-// yeastarMessage returns an event of the P series.
 func yeastarMessage(n Update) (method, query string, body []byte) {
 	kind, call := yeastarCall(n)
 	return http.MethodPost, "", yeastarEvent(kind, call)
@@ -101,7 +99,6 @@ func yeastarCall(n Update) (kind int, call map[string]any) {
 	return kind, map[string]any{"call_id": c.ID, "members": members}
 }
 
-// voipzekerMessage returns the address that VOIPZeker requests.
 func voipzekerMessage(n Update) (method, query string, body []byte) {
 	c := n.Call
 	q := url.Values{"calluniqueid": {c.ID}, "callfrom": {c.Number}, "callto": {extensionNumber}, "direction": {"in"}, "status_desc": {"INCOMING_RINGING"}}

@@ -143,7 +143,6 @@ func (x *Xelion) websocket(w http.ResponseWriter, r *http.Request, key string) {
 	})
 }
 
-// handleMessage handles a message on the socket. Anything invalid is ignored.
 func (x *Xelion) handleMessage(c *wsConn, b []byte) bool {
 	var m struct {
 		Message string `json:"messageType"`
@@ -210,7 +209,6 @@ func (x *Xelion) Channel(update string, channel any) XelionEvent {
 
 func sipChannel(account string, n int) string { return fmt.Sprintf("SIP/%s-%08x", account, n) }
 
-// party returns a channel in a call as the exchange describes it.
 func party(callID, id, state, name, role, phone string) map[string]any {
 	return map[string]any{"callId": callID, "channelId": id, "state": state, "name": name, "organisationName": nil, "role": role, "phone": phone, "phoneUser": nil,
 		"twinChannel": false, "parkingSlot": nil}

@@ -52,7 +52,6 @@ func StartYeastar(ctx context.Context, listen string, account Account) (*Yeastar
 	return y, y.startExchange(ctx, registry.YeastarSocket, listen, account, y.serve)
 }
 
-// codedAnswer builds an answer with a code.
 func codedAnswer(code int, more ...any) map[string]any {
 	says := "FAILURE"
 	if code == yeastarOK {
@@ -115,7 +114,6 @@ func (y *Yeastar) forget(token string) {
 	y.Tokens.Valid = slices.DeleteFunc(y.Tokens.Valid, func(t string) bool { return t == token })
 }
 
-// token issues a new token, with its refresh token.
 func (y *Yeastar) token() map[string]any {
 	if len(y.Tokens.Valid) >= maxYeastarTokens {
 		return codedAnswer(yeastarTooMany)
@@ -126,7 +124,6 @@ func (y *Yeastar) token() map[string]any {
 		"refresh_token_expire_time", 86400, "refresh_token", refreshPrefix+access)
 }
 
-// handleMessage handles a message on the socket.
 func (y *Yeastar) handleMessage(c *wsConn, b []byte) bool {
 	var asked struct {
 		Topics []int `json:"topic_list"`

@@ -26,7 +26,6 @@ import (
 	"wiebelt/internal/packaging/release"
 )
 
-// pkg is a package, of either kind.
 type pkg struct {
 	name, summary, description, section string
 
@@ -38,7 +37,6 @@ type pkg struct {
 	scripts    map[string][]byte // by Debian's names
 }
 
-// kinds has the kinds of packages.
 var kinds = map[string]nfpm.Packager{"deb": deb.Default, "rpm": rpm.DefaultRPM}
 
 // Build writes the deb and rpm of the program and of the relay, and beside them what they

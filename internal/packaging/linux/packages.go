@@ -27,7 +27,6 @@ import (
 //go:embed files
 var packageFiles embed.FS
 
-// desktopPackage is the package of the program and the small one that phones run.
 func desktopPackage(r release.Release) (*pkg, error) {
 	p := &pkg{name: "wiebelt", section: "comm", programs: []string{"wiebelt", "wiebelt-ring"}, recommends: []string{"xdg-utils"},
 		summary: "caller-ID companion for softphones",
@@ -58,7 +57,6 @@ relay, and delivers messages to the hub's message box.`}
 	return p, err
 }
 
-// relayPackage is the server's package.
 func relayPackage(r release.Release) (*pkg, error) {
 	p := &pkg{name: "wiebelt-relay", section: "net", programs: []string{"wiebelt-relay"},
 		depends: map[string][]string{"deb": {"passwd"}, "rpm": {"/usr/sbin/useradd"}},
@@ -103,7 +101,6 @@ func (p *pkg) addCommon(r release.Release, commands any) error {
 	return errors.Join(err1, err2, err3, err4, err5)
 }
 
-// addHelp adds man pages and completions.
 func (p *pkg) addHelp(r release.Release, program *kong.Node) {
 	c := manual.Complete(program)
 	p.files = map[string][]byte{

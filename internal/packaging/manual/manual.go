@@ -14,7 +14,6 @@ import (
 	"wiebelt/internal/text"
 )
 
-// titles has the section titles of man pages.
 var titles = map[text.Language]struct{ name, synopsis, description, options, commands string }{
 	text.Dutch:   {"NAAM", "SAMENVATTING", "BESCHRIJVING", "OPTIES", "OPDRACHTEN"},
 	text.English: {"NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "COMMANDS"},
@@ -56,7 +55,6 @@ func each(n *kong.Node, visit func(*kong.Node)) {
 	}
 }
 
-// roff is a page in the man page format.
 type roff struct{ strings.Builder }
 
 func (w *roff) line(s string) { w.WriteString(s + "\n") }

@@ -41,7 +41,6 @@ func Build(ctx context.Context, r release.Release) error {
 	return nil
 }
 
-// write writes the package and the files that accompany it.
 func (p *Product) write(ctx context.Context, r release.Release) error {
 	msi, err := p.Pack(ctx, r, fromEnvironment())
 	if err != nil {

@@ -43,7 +43,6 @@ const intune = `{
 }
 `
 
-// wingetSchema is the latest version of the manifest schema.
 const wingetSchema = "1.12.0"
 
 // manifests has the files for winget: the end of the name, the kind and the content.

@@ -123,7 +123,6 @@ func registrationValues() (scheme, autostart []register.Value) {
 // policyTemplate is a file for the group policy editor.
 type policyTemplate struct{ ID, File, Folder, Name string }
 
-// addTemplates adds the policy templates to the package.
 func (p *Product) addTemplates() (all []policyTemplate) {
 	for _, f := range templates.Files() {
 		folder, name := path.Split(f.Path)

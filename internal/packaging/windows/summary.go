@@ -21,7 +21,6 @@ const (
 	typeTime = 64 // VT_FILETIME
 )
 
-// summaryTemplate is a package's processor and language.
 const summaryTemplate = "x64;1043"
 
 // summaryFormat begins the only section of a summary ([MS-OLEPS], 2.21: FMTID).

@@ -51,12 +51,10 @@ func insert(table string, columns string, values ...any) string {
 	return fmt.Sprintf("INSERT INTO `%s` (`%s`) VALUES (%s)", table, strings.ReplaceAll(columns, " ", "`, `"), strings.Join(all, ", "))
 }
 
-// updateCell updates a column of one row.
 func updateCell(table, key, of, column, value string) string {
 	return fmt.Sprintf("UPDATE `%s` SET `%s` = '%s' WHERE `%s` = '%s'", table, column, value, key, of)
 }
 
-// action adds an action to an installation at a position.
 func action(name, when string, at int) string {
 	if when == "" {
 		return insert("InstallExecuteSequence", "Action Sequence", name, at)
@@ -64,7 +62,6 @@ func action(name, when string, at int) string {
 	return insert("InstallExecuteSequence", "Action Condition Sequence", name, when, at)
 }
 
-// customAction adds an action of our own.
 func customAction(name string, kind int, source, target, when string, at int) []string {
 	return []string{insert("CustomAction", "Action Type Source Target", name, kind, source, target), action(name, when, at)}
 }
