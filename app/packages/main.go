@@ -13,17 +13,15 @@ import (
 
 	"wiebelt/internal/packaging/linux"
 	"wiebelt/internal/packaging/release"
-	"wiebelt/internal/packaging/seal"
 	"wiebelt/internal/packaging/windows"
 )
 
-var key seal.Key
+var key release.Key
 
-// steps are run in the order of the arguments.
 var steps = map[string]func(context.Context, release.Release) error{
 	"linux":   linux.Build,
 	"windows": windows.Build,
-	"seal":    func(_ context.Context, r release.Release) error { return seal.Write(r, key) },
+	"seal":    func(_ context.Context, r release.Release) error { return r.Seal(key) },
 }
 
 func main() {

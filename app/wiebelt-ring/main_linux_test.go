@@ -118,7 +118,6 @@ func TestHandsOver(t *testing.T) {
 	}
 }
 
-// running is a resident that takes calls.
 func running(t *testing.T, folder string) calls {
 	t.Helper()
 	d := must.Get(profile.Find(folder))(t)

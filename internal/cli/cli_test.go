@@ -15,7 +15,6 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// run runs one command and returns its output.
 func run(t *testing.T, in string, args ...string) (code int, out, errOut string) {
 	t.Helper()
 	var o, e bytes.Buffer
@@ -23,7 +22,6 @@ func run(t *testing.T, in string, args ...string) (code int, out, errOut string)
 	return code, o.String(), e.String()
 }
 
-// said is the output of a command.
 type said struct {
 	t        *testing.T
 	args     []string
@@ -40,7 +38,6 @@ func exits(t *testing.T, want int, in string, args ...string) said {
 	return said{t, args, out, errOut}
 }
 
-// says checks that standard output contains parts.
 func (s said) says(parts ...string) said {
 	s.t.Helper()
 	for _, p := range parts {
@@ -62,7 +59,6 @@ func (s said) complains(parts ...string) said {
 	return s
 }
 
-// hides checks that neither stream contains parts.
 func (s said) hides(parts ...string) said {
 	s.t.Helper()
 	for _, p := range parts {
@@ -73,7 +69,6 @@ func (s said) hides(parts ...string) said {
 	return s
 }
 
-// json decodes standard output.
 func (s said) json(into any) said {
 	s.t.Helper()
 	if err := json.Unmarshal([]byte(s.out), into); err != nil {

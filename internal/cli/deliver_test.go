@@ -28,7 +28,6 @@ import (
 const contract = `<?xml version="1.0" encoding="UTF-8"?>
 <Contractdocument><UN><UN_ZENDER>%v</UN_ZENDER><UN_ONTVAN>Ons Kantoor</UN_ONTVAN></UN></Contractdocument>`
 
-// zipOf returns a ZIP file as a provider sends it.
 func zipOf(t testing.TB, who any) []byte {
 	t.Helper()
 	return messagetest.ZIP(t, "bericht.xml", fmt.Sprintf(contract, who))
@@ -68,7 +67,6 @@ func (s *sender) file(name string, content ...string) string {
 	return put(s.t, filepath.Join(s.in, name), []byte(content[0]))
 }
 
-// exits runs "wiebelt deliver".
 func (s *sender) exits(want int, args ...string) said {
 	s.t.Helper()
 	return exits(s.t, want, "", append(append([]string{"deliver"}, args...), "--profile", s.profile)...)
@@ -77,7 +75,6 @@ func (s *sender) exits(want int, args ...string) said {
 // broken sets a fault for the next deliveries.
 func (s *sender) broken(f localhub.Fault) { s.hub.Faults().Set(localhub.EndpointTransaction, f) }
 
-// arrived checks how many requests with messages the hub received.
 func (s *sender) arrived(want int64) {
 	s.t.Helper()
 	if n := s.hub.Stats().Messages; n != want {
@@ -85,7 +82,6 @@ func (s *sender) arrived(want int64) {
 	}
 }
 
-// report reads the report of a run, in both forms.
 func (s *sender) report() deliverReport {
 	t := s.t
 	t.Helper()
@@ -123,7 +119,6 @@ func (s *sender) has(name string) bool {
 	return err == nil
 }
 
-// read returns the contents of a file in the folder.
 func (s *sender) read(name string) string {
 	s.t.Helper()
 	return string(must.Get(os.ReadFile(filepath.Join(s.in, name)))(s.t))

@@ -21,7 +21,6 @@ import (
 	"wiebelt/internal/text"
 )
 
-// checkup decodes the output of "doctor --json".
 func checkup(t *testing.T, out string) doctor.Report {
 	t.Helper()
 	var r doctor.Report
@@ -140,7 +139,6 @@ func (c *canaries) name() string {
 	return "K. van " + family
 }
 
-// number returns a number of no assigned region, in one of many notations.
 func (c *canaries) number() string {
 	c.n++
 	d := fmt.Sprintf("069876%04d", c.n)
@@ -162,7 +160,6 @@ func (c *canaries) token() string {
 	return s
 }
 
-// sow puts canaries into everything a profile and its surroundings hold.
 func (c *canaries) sow(t *testing.T, dir string) {
 	t.Helper()
 	var s strings.Builder
@@ -221,7 +218,6 @@ func (c *canaries) sow(t *testing.T, dir string) {
 	t.Setenv("HTTPS_PROXY", "http://user:"+strings.Trim(c.secret(), "!")+"@proxy.invalid:3128")
 }
 
-// contents unpacks a bundle into names and contents.
 func contents(t *testing.T, path string) map[string]string {
 	t.Helper()
 	z := must.Get(zip.OpenReader(path))(t)

@@ -14,7 +14,6 @@ import (
 
 const samples = "../localhub/testdata/"
 
-// emptyHub creates the folder of an empty hub.
 func emptyHub(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -70,7 +70,7 @@ func (c *hubServeCmd) Run(e *env) error {
 	if errors.Is(err, localhub.ErrNotLoopback) {
 		return usageError(text.OutputHubReachable, c.Listen)
 	}
-	if errors.Is(err, localhub.ErrSetting) {
+	if errors.As(err, new(localhub.SettingError)) {
 		return &failure{exitUsage, err}
 	}
 	if err != nil {

@@ -31,12 +31,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// process returns a command to run in its own process.
 func process(t *testing.T, args ...string) *exec.Cmd {
 	return processtest.Command(t.Context(), "wiebelt", args...)
 }
 
-// serving is "wiebelt hub" in its own process.
 type serving struct {
 	cmd   *exec.Cmd
 	p     *processtest.Process
@@ -232,9 +230,6 @@ func TestHubServeRefuses(t *testing.T) {
 		"--log-level":                                        {[]string{"--log-level", "loud"}, 2},
 		"--token-lifetime":                                   {[]string{"--token-lifetime=-1h"}, 2},
 		"at least a second and at most a day":                {[]string{"--token-lifetime", "48h"}, 2},
-		"the name of a message box is":                       {[]string{"--intermediary", "a/b"}, 2},
-		"back-office address":                                {[]string{"--back-office-url", "javascript:{relation}"}, 2},
-		"a name of its own":                                  {[]string{"--relation-field", "link"}, 2},
 	} {
 		if s := exits(t, c.code, "", append([]string{"hub"}, c.args...)...).complains(want); s.out != "" || strings.Count(s.err, "\n") != 1 {
 			t.Errorf("%v: %q, %q", c.args, s.out, s.err)

@@ -75,7 +75,6 @@ func speaks(t *testing.T, only map[text.Language]map[string]bool, l text.Languag
 	}
 }
 
-// programs are the programs with a command line.
 var programs = map[string]struct {
 	commands func() any
 	main     func(args []string, in io.Reader, out, errOut io.Writer) int

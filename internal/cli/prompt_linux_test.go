@@ -10,7 +10,6 @@ import (
 	"wiebelt/internal/testutil/ptytest"
 )
 
-// atTerminal runs a command on a terminal.
 func atTerminal(t *testing.T, args ...string) (*ptytest.Terminal, *exec.Cmd) {
 	t.Helper()
 	cmd := process(t, args...)

@@ -37,7 +37,6 @@ const (
 	inventedName   = "J. de Vries"
 )
 
-// macros are the caller placeholders of phones, by recipe.
 var macros = map[string]struct{ number, name string }{
 	"3cx-client":  {"%CallerNumber%", "%CallerDisplayName%"},
 	"8x8":         {"%%CallerNumber%%", ""},
@@ -53,7 +52,6 @@ var macros = map[string]struct{ number, name string }{
 	"auerswald":   {"", ""}, // the number is appended
 }
 
-// asPhone puts the caller into a line as a recipe's phone does.
 func asPhone(t *testing.T, id, line, number, name string) string {
 	t.Helper()
 	m, known := macros[id]
@@ -73,7 +71,6 @@ func asPhone(t *testing.T, id, line, number, name string) string {
 	return strings.ReplaceAll(s, "$CallGUID", "7c9e6679-7425-40de-944b-e07fc1f90ae7")
 }
 
-// eventReceiver receives events.
 type eventReceiver chan call.Event
 
 func (k eventReceiver) receive(e call.Event) error { k <- e; return nil }
@@ -94,7 +91,6 @@ func startListener(t *testing.T) (eventReceiver, guide.Values) {
 	return events, v
 }
 
-// get requests an address as a phone does.
 func get(t *testing.T, address string) int {
 	t.Helper()
 	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))(t)
@@ -143,13 +139,8 @@ func TestRecipeAddresses(t *testing.T) {
 					}
 					e := events.next(t)
 					states[e.State] = true
-					want := call.Event{Source: e.Source, Number: inventedNumber, At: e.At}
-					for name, state := range map[string]call.State{"answered": call.Answered, "ended": call.Ended} {
-						if strings.Contains(line, "state="+name) {
-							want.State = state
-						}
-					}
-					want.Direction = call.ParseDirection(between(line, "direction=", "&"))
+					want := call.Event{Source: e.Source, Number: inventedNumber, At: e.At, State: stateIn(line, "state="),
+						Direction: call.ParseDirection(between(line, "direction=", "&"))}
 					if strings.Contains(line, "&name=") {
 						want.Name = inventedName
 					}
@@ -177,13 +168,23 @@ func TestRecipeAddresses(t *testing.T) {
 	}
 }
 
-// promised compares what a recipe reports with what it claims to report.
 func promised(t *testing.T, r guide.Recipe, states map[call.State]bool) {
 	t.Helper()
 	want := map[guide.ReportLevel][3]bool{guide.RingOnly: {true, false, false}, guide.RingAndEnd: {true, false, true}, guide.AllStates: {true, true, true}}[r.ReportLevel]
 	if got := [3]bool{states[call.Ringing], states[call.Answered], states[call.Ended]}; got != want {
 		t.Errorf("%s tells %q and reports (ringing, answered, ended) %v", r.ID, r.ReportLevel, got)
 	}
+}
+
+// stateIn returns the state that a line gives after a flag or field.
+func stateIn(line, flag string) call.State {
+	switch {
+	case strings.Contains(line, flag+"answered"):
+		return call.Answered
+	case strings.Contains(line, flag+"ended"):
+		return call.Ended
+	}
+	return call.Ringing
 }
 
 func between(s, from, to string) string {
@@ -287,54 +288,37 @@ func microSIPSplit(value, number string) []string {
 	return append(all[:1], windowsSplit(rest)...)
 }
 
-// ringLine is a recipe's command line as the phone would run it.
 type ringLine struct {
 	id, line string
 	in       string // what the phone writes to standard input
 	args     []string
-	state    call.State
-	named    bool
 }
 
-func ringLines(t *testing.T, v guide.Values) []ringLine {
+func ringLines(t *testing.T, v guide.Values) (all []ringLine) {
 	t.Helper()
-	var all []ringLine
 	for _, r := range guide.All(text.Dutch) {
 		program := ""
 		for _, b := range r.Blocks() {
 			if b.Kind == guide.Twinkle {
 				continue // takes no spaces and has its own test
 			}
-			s, err := b.Fill(v)
-			if err != nil {
-				t.Fatalf("%s: %v", r.ID, err)
-			}
-			for line := range strings.SplitSeq(s, "\n") {
+			for line := range strings.SplitSeq(must.Get(b.Fill(v))(t), "\n") {
 				l := ringLine{id: r.ID, line: line}
-				switch b.Kind {
-				case guide.Program:
+				switch {
+				case b.Kind == guide.Program:
 					program = line
 					continue
-				case guide.Arguments:
+				case b.Kind == guide.Arguments:
 					l.args = windowsSplit(`"` + program + `" ` + asPhone(t, r.ID, line, inventedNumber, inventedName))
-					l.named = l.names()
-				case guide.Run:
-					if strings.Contains(line, "--stdin") {
-						l.args, l.in, l.named = windowsSplit(line), "number="+inventedNumber+"\nname="+inventedName+"\n", true
-						break
-					}
+				case b.Kind == guide.Run && strings.Contains(line, "--stdin"):
+					l.args, l.in = windowsSplit(line), "number="+inventedNumber+"\nname="+inventedName+"\n"
+				case b.Kind == guide.Run:
 					l.args = windowsSplit(asPhone(t, r.ID, line, inventedNumber, inventedName))
-					l.named = l.names()
-				case guide.MicroSIP:
+				case b.Kind == guide.MicroSIP:
 					_, value, _ := strings.Cut(line, "=")
 					l.args = microSIPSplit(value, inventedNumber)
 				default:
 					continue
-				}
-				for name, state := range map[string]call.State{"answered": call.Answered, "ended": call.Ended} {
-					if strings.Contains(line, "--state "+name) {
-						l.state = state
-					}
 				}
 				all = append(all, l)
 			}
@@ -343,13 +327,6 @@ func ringLines(t *testing.T, v guide.Values) []ringLine {
 	return all
 }
 
-// names reports whether a phone puts the caller's name into a line.
-func (l ringLine) names() bool {
-	name := macros[l.id].name
-	return name != "" && strings.Contains(l.line, name)
-}
-
-// ringer receives what other programs hand over.
 type ringer struct{ eventReceiver }
 
 func (r ringer) Ring(e call.Event) error { return r.receive(e) }
@@ -366,7 +343,6 @@ func running(t *testing.T, dir string) eventReceiver {
 	return events
 }
 
-// noStart adds the flag that keeps a command from starting the app.
 func noStart(args []string) []string {
 	i := slices.Index(args, "ring")
 	return slices.Insert(slices.Clone(args), i+1, "--no-start")
@@ -397,11 +373,11 @@ func TestRecipeCommands(t *testing.T) {
 		}
 		states[l.id][e.State] = true
 		name := ""
-		if l.named {
+		if l.in != "" || macros[l.id].name != "" && strings.Contains(l.line, macros[l.id].name) {
 			name = inventedName
 		}
 		direction := call.ParseDirection(between(l.line, "--direction ", " "))
-		if e.Number != inventedNumber || e.State != l.state || e.Name != name || e.Direction != direction {
+		if e.Number != inventedNumber || e.State != stateIn(l.line, "--state ") || e.Name != name || e.Direction != direction {
 			t.Errorf("%s: %+v\n%s", l.id, e, l.line)
 		}
 	}
@@ -449,15 +425,9 @@ func TestRecipeTwinkle(t *testing.T) {
 	check(exitNotRunning, func(string) {})
 	events := running(t, dir)
 	check(exitDone, func(trigger string) {
-		e := events.next(t)
-		want := call.Ringing
-		switch {
-		case strings.HasSuffix(trigger, "_answered"):
-			want = call.Answered
-		case strings.HasSuffix(trigger, "_failed"), strings.HasSuffix(trigger, "_release"):
-			want = call.Ended
-		}
-		if e.ID != "7f3a" || e.State != want {
+		words := strings.Split(trigger, "_")
+		want := map[string]call.State{"answered": call.Answered, "failed": call.Ended, "release": call.Ended}[words[len(words)-1]]
+		if e := events.next(t); e.ID != "7f3a" || e.State != want {
 			t.Errorf("%s: %+v", trigger, e)
 		}
 	})

@@ -22,7 +22,6 @@ import (
 	"wiebelt/internal/text"
 )
 
-// desktop returns an empty home folder and profile, with the desktop's variables set.
 func desktop(t *testing.T) (home, profile string) {
 	t.Helper()
 	home = t.TempDir()

@@ -16,7 +16,6 @@ import (
 	"wiebelt/internal/text"
 )
 
-// setWhole creates a profile with every key and one element of each list set.
 func setWhole(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -102,16 +101,6 @@ func TestKeysAreTheSameEverywhere(t *testing.T) {
 	}
 	same("Intune", found(`([^\s]+)`, strings.Join(regexp.MustCompile(`(?m)^[a-z0-9_. ]+$`).FindAllString(file("intune.txt"), -1), " ")))
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		got := map[string]bool{}
-		group := ""
-		for _, line := range strings.Split(file("policy-sample."+string(l)+".toml"), "\n") {
-			if m := regexp.MustCompile(`^#?\[+([a-z]+)\]+$`).FindStringSubmatch(line); m != nil {
-				group = m[1] + "."
-			} else if m := regexp.MustCompile(`^#([a-z0-9_]+) = `).FindStringSubmatch(line); m != nil {
-				got[group+m[1]] = true
-			}
-		}
-		same("sample "+string(l), got)
 		same("guide "+string(l), found("(?m)^\\| `([^`]+)` \\|", file("settings."+string(l)+".md")))
 
 		help := exits(t, 0, "", "settings", "--help-keys", "--language", string(l), "--profile", t.TempDir())

@@ -18,10 +18,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Setup files in these tests use little work.
 func init() { setupfile.WorkFactor = 10 }
 
-// snapshot returns every file of a profile with its contents.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -37,7 +35,6 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// exported returns the setup file of a working profile, its passphrase and its hub.
 func exported(t *testing.T) (file, phrase string, h *localhub.Hub) {
 	t.Helper()
 	dir, h := setUp(t)

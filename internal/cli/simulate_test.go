@@ -24,7 +24,6 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// heard records the events that were taken.
 type heard struct {
 	mu  sync.Mutex
 	all []string
@@ -43,7 +42,6 @@ func (h *heard) String() string {
 	return strings.Join(h.all, "; ")
 }
 
-// hear is a running Wiebelt, reduced to its listener.
 func hear(t *testing.T) (dir string, port int, tokens secret.Tokens, h *heard) {
 	t.Helper()
 	dir, h = t.TempDir(), &heard{}

@@ -77,7 +77,6 @@ func fullHub(t *testing.T, now *clocktest.Clock) (h *Hub, file string, bad []str
 	return h, "/contacts/viewcontact/" + ids[0], bad
 }
 
-// hostileZIP holds files with hostile names, as far as the hub accepts them.
 func hostileZIP(t *testing.T) []byte {
 	t.Helper()
 	var files []string
@@ -135,7 +134,6 @@ func (c *chromium) back() {
 	})))
 }
 
-// pageSeenBy is a page as seen by a user.
 type pageSeenBy struct {
 	name  string
 	b     *browser // logged in there
@@ -195,7 +193,6 @@ const focused = `(() => {
 	return all.indexOf(e) + (s.outlineStyle === "solid" && parseFloat(s.outlineWidth) >= 2 ? "" : " cannot be seen")
 })()`
 
-// look is how a page is viewed.
 type look struct {
 	scheme string
 	width  int64
@@ -234,7 +231,6 @@ func (c *chromium) lookAt(p pageSeenBy) {
 	c.tabThrough(p.name)
 }
 
-// sees sets the view of the pages that follow.
 func (c *chromium) sees(l look) {
 	c.t.Helper()
 	must.Get(chromedp.Call(c.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.scheme}}}))(c.t)
@@ -258,7 +254,6 @@ func (c *chromium) isHarmless(what string, shows []string) {
 	}
 }
 
-// tabThrough visits the usable elements of a page with the Tab key.
 func (c *chromium) tabThrough(what string) {
 	c.t.Helper()
 	n := value(c, chromedp.Evaluate[int](`document.querySelectorAll("a, button, input:not([type=hidden])").length`))

@@ -30,7 +30,6 @@ type chromium struct {
 	wrong []string // errors, policy violations, dialogs
 }
 
-// stepTime limits one step in the browser.
 const stepTime = time.Minute
 
 func startChromium(t *testing.T) *chromium {
@@ -52,7 +51,6 @@ func startChromium(t *testing.T) *chromium {
 	return c
 }
 
-// judge inspects browser events.
 func (c *chromium) judge(ev any) {
 	switch e := ev.(type) {
 	case *runtime.EventExceptionThrown:
@@ -86,7 +84,6 @@ func (c *chromium) complain(what string) {
 	c.wrong = append(c.wrong, what)
 }
 
-// end closes the browser and reports what went wrong in it.
 func (c *chromium) end() {
 	ctx, cancel := context.WithTimeout(c.ctx, stepTime)
 	defer cancel()
@@ -127,7 +124,6 @@ func (c *chromium) press(selector string) {
 	must.Get(chromedp.RunResponse(ctx, chromedp.Click(chromedp.CSS(selector))))(c.t)
 }
 
-// login fills in the form as a person does.
 func (c *chromium) login(user, password string) {
 	c.t.Helper()
 	c.settles()
@@ -143,7 +139,6 @@ func (c *chromium) settles() {
 	value(c, chromedp.Poll[bool](`!document.querySelector("[autofocus]") || document.activeElement !== document.body`))
 }
 
-// at returns the path the browser shows.
 func (c *chromium) at(h *Hub) string {
 	c.t.Helper()
 	return strings.TrimPrefix(value(c, chromedp.Location()), h.HubURL())

@@ -91,7 +91,6 @@ func TestGoneAndBack(t *testing.T) {
 	must.Do(t, f.SetGone(false)) // a hub that has been closed stays away
 }
 
-// wire sends a request on its own connection.
 func wire(t *testing.T, h *Hub, request string) net.Conn {
 	t.Helper()
 	addr := strings.TrimPrefix(h.BaseURL(), "http://")

@@ -83,7 +83,7 @@ func Start(ctx context.Context, cfg Config) (*Hub, error) {
 	cfg = cfg.withDefaults()
 	where, err := cfg.origin()
 	if err := cmp.Or(cfg.check(), err); err != nil {
-		return nil, settingError{err}
+		return nil, SettingError{err}
 	}
 	if err := where.loadCertificate(cfg); err != nil { // its files may be corrected later
 		return nil, err
@@ -144,14 +144,10 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// ErrSetting reports that the hub cannot run with its Config on any computer.
-var ErrSetting = errors.New("local hub: a setting is not right")
+// SettingError reports that the hub cannot run with its Config on any computer.
+type SettingError struct{ error }
 
-// settingError is an ErrSetting that says which setting.
-type settingError struct{ error }
-
-func (e settingError) Is(target error) bool { return target == ErrSetting }
-func (e settingError) Unwrap() error        { return e.error }
+func (e SettingError) Unwrap() error { return e.error }
 
 // check rejects settings that could only fail later.
 func (c Config) check() error {

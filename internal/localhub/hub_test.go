@@ -72,27 +72,23 @@ func notStarted(t testing.TB, cfg Config) error {
 // requests and their answers are checked against the hub's description.
 func newClient(t testing.TB) *http.Client { return clientBy(t, &http.Transport{}) }
 
-// clientBy is newClient over a transport.
 func clientBy(t testing.TB, tr *http.Transport) *http.Client {
 	t.Cleanup(tr.CloseIdleConnections)
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &http.Client{Transport: &checked{tr, t.Errorf}, Timeout: 20 * time.Second, CheckRedirect: stay}
 }
 
-// exec runs a statement.
 func exec(h *Hub, statement string, args ...any) error {
 	_, err := h.writeDB.Exec(statement, args...)
 	return err
 }
 
-// single returns the single value of a query.
 func single[T any](t testing.TB, d *Data, query string) (v T) {
 	t.Helper()
 	must.Do(t, d.readDB.QueryRowContext(t.Context(), query).Scan(&v))
 	return v
 }
 
-// held returns what is stored about a contact.
 func held(t testing.TB, d *Data, id string) Record {
 	t.Helper()
 	r, _, found, err := d.byID(t.Context(), id)

@@ -13,7 +13,6 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// people returns a file with n contacts, followed by the row last.
 func people(n int, f Format, last string) *strings.Reader {
 	var b strings.Builder
 	if f == CSV {

@@ -30,7 +30,6 @@ func openFolder(t testing.TB, dir string) *Data {
 	return d
 }
 
-// importText imports a text and returns the errors as lines.
 func importText(t testing.TB, d *Data, f Format, text string, opt ImportOptions) (n int, lines []string) {
 	t.Helper()
 	n, err := d.Import(t.Context(), strings.NewReader(text), f, opt)
@@ -54,7 +53,6 @@ func count(t testing.TB, d *Data) int {
 	return must.Get(d.Count(t.Context()))(t)
 }
 
-// samplePeople are the contacts in testdata/contacts.csv and contacts.json.
 var samplePeople = []Record{
 	{Contact: contact.Contact{ID: "c-1", RelationNumber: "100203", Initials: "J.M.", Prefix: "van der", FamilyName: "Berg",
 		Address:  contact.Address{Street: "Lindelaan", Number: "12", Addition: "A", PostalCode: "1234AB", City: "Ons Dorp", Country: "NL"},

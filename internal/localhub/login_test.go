@@ -100,7 +100,6 @@ func attempt(h *Hub, jar map[string]string, remote, password string) int {
 	return answerTo(h, jar, remote, password).StatusCode
 }
 
-// answerTo is attempt with the whole answer.
 func answerTo(h *Hub, jar map[string]string, remote, password string) *http.Response {
 	r := httptest.NewRequest("POST", h.BaseURL()+"/login", strings.NewReader(url.Values{"user": {"anna"}, "password": {password}}.Encode()))
 	r.RemoteAddr = remote

@@ -181,25 +181,20 @@ func (d *Data) storeMessages(ctx context.Context, all []*incomingFile, from clie
 			return nil, err
 		}
 	}
-	now := time.UnixMilli(d.now().UnixMilli()).UTC()
+	now := d.now().UnixMilli()
 	err = sqlitefile.Tx(ctx, d.writeDB, func(tx *sql.Tx) error {
 		receipts = receipts[:0]
 		for _, p := range all {
-			m := Message{ID: uuid.NewString(), SHA256: p.sum, Size: p.size, Files: p.files, Received: now, Sender: from.id,
-				OrganisationCode: from.organisation, Intermediary: intermediary}
-			done, err := tx.ExecContext(ctx, "INSERT INTO messages ("+messageColumns+") VALUES (?,?,?,?,?,?,?,?) ON CONFLICT (sha256, intermediary, sender) DO NOTHING",
-				m.ID, m.SHA256, m.Size, m.Files, now.UnixMilli(), m.Sender, m.OrganisationCode, m.Intermediary)
+			id, received, r := uuid.NewString(), int64(0), receipt{SHA256: p.sum, Size: p.size}
+			// One that is there already is updated without a change, to get its first id.
+			err := tx.QueryRowContext(ctx, "INSERT INTO messages ("+messageColumns+`) VALUES (?,?,?,?,?,?,?,?)
+ ON CONFLICT (sha256, intermediary, sender) DO UPDATE SET n = n RETURNING id, received`,
+				id, p.sum, p.size, p.files, now, from.id, from.organisation, intermediary).Scan(&r.ID, &received)
 			if err != nil {
 				return err
 			}
-			n, _ := done.RowsAffected()
-			if n == 0 {
-				if m, err = scanMessage(tx.QueryRowContext(ctx, "SELECT "+messageColumns+" FROM messages WHERE sha256 = ? AND intermediary = ? AND sender = ?",
-					p.sum, intermediary, from.id)); err != nil {
-					return err
-				}
-			}
-			receipts = append(receipts, receipt{m.ID, m.SHA256, m.Size, m.Received, n == 0})
+			r.Received, r.Repeated = time.UnixMilli(received).UTC(), r.ID != id
+			receipts = append(receipts, r)
 		}
 		return nil
 	})

@@ -26,7 +26,6 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// contract is the description of a hub.
 type contract struct {
 	doc    *openapi3.T
 	router routers.Router
@@ -82,7 +81,6 @@ func contractFor(h *Hub) (*contract, error) {
 	return load.(func() (*contract, error))()
 }
 
-// hubs are the hubs started by tests, by host and port.
 var hubs sync.Map
 
 // checked forwards requests and compares them and their answers with the hub's
@@ -139,7 +137,6 @@ func (c *contract) find(r *http.Request) *openapi3filter.RequestValidationInput 
 	return nil
 }
 
-// compare checks an answered request and its answer against the description.
 func compare(in *openapi3filter.RequestValidationInput, status int, header http.Header, body []byte) error {
 	if in.Request.Method != in.Route.Method && status != http.StatusMethodNotAllowed && status != http.StatusMisdirectedRequest {
 		return errors.New("it should have been refused: another method")
@@ -187,7 +184,6 @@ func checkRequest(in openapi3filter.RequestValidationInput) error {
 	return openapi3filter.ValidateRequest(r.Context(), &in)
 }
 
-// authenticated checks that a request uses the described scheme.
 func authenticated(_ context.Context, in *openapi3filter.AuthenticationInput) error {
 	scheme, _, _ := strings.Cut(in.RequestValidationInput.Request.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, in.SecurityScheme.Scheme) {

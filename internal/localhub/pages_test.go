@@ -54,7 +54,6 @@ func (b *browser) session() string {
 	return ""
 }
 
-// hubWithContact returns a hub with a user and a contact, and the path of its file.
 func hubWithContact(t *testing.T, now *clocktest.Clock) (*Hub, string) {
 	t.Helper()
 	h := start(t, Config{Now: now.Now})

@@ -1,6 +1,7 @@
 package localhub
 
 import (
+	_ "embed" // the description
 	"errors"
 	"net/http"
 	"strconv"

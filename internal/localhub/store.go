@@ -113,17 +113,12 @@ func (d *Data) connect() (err error) {
 	if d.writeDB, err = sqlitefile.Open(name, pragmas+"&_pragma=journal_mode(WAL)&_pragma=synchronous("+synchronous+")"); err != nil {
 		return err
 	}
-	limitConns(d.writeDB, 1)
+	d.writeDB.SetMaxOpenConns(1)
 	if d.readDB, err = sqlitefile.Open(name, pragmas+"&_pragma=query_only(1)"); err != nil {
 		return errors.Join(err, d.writeDB.Close())
 	}
-	limitConns(d.readDB, 2)
+	d.readDB.SetMaxOpenConns(2)
 	return nil
-}
-
-func limitConns(db *sql.DB, connections int) {
-	db.SetMaxOpenConns(connections)
-	db.SetMaxIdleConns(connections)
 }
 
 func (d *Data) setUp(ctx context.Context) error {

@@ -15,7 +15,6 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// readAll returns the messages of a request.
 func readAll(r io.Reader, l deliveryLimits) ([][]byte, error) {
 	var all [][]byte
 	var now bytes.Buffer

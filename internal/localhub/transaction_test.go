@@ -39,7 +39,6 @@ func receipts(t testing.TB, a answer) []receipt {
 	return v.Data.Items
 }
 
-// refusalJSON is a refusal as it is sent.
 type refusalJSON struct {
 	Error string `json:"error"`
 	About string `json:"error_description"`
@@ -260,7 +259,6 @@ func TestDeliverRefusals(t *testing.T) {
 	receipts(t, deliver(t, h, tok, good)) // still works
 }
 
-// heap runs do and returns the maximum growth of the heap in use meanwhile.
 func heap(do func()) int64 {
 	runtime.GC()
 	var m runtime.MemStats

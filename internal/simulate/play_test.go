@@ -15,7 +15,6 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// paper is a phone that records what it is told to report.
 type paper struct {
 	lines []string
 	when  []time.Duration

@@ -136,7 +136,6 @@ func TestLinkComesLate(t *testing.T) {
 	}
 }
 
-// ends checks that the other side has hung up.
 func ends(t testing.TB, c net.Conn) {
 	t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))

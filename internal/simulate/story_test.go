@@ -39,7 +39,6 @@ func webhooks() []string {
 	return slices.DeleteFunc(registry.Names(), func(name string) bool { return registry.Of(name).Reach != registry.ByWebhook })
 }
 
-// linkTo creates this program's link to a simulated phone.
 func linkTo(t testing.TB, a simulate.Address) link.Phone {
 	t.Helper()
 	return must.Get(fromsettings.Link(a.Protocol, linktest.Account(a)))(t)
@@ -52,7 +51,6 @@ type wired struct {
 	link *linktest.Watch // nil with the listener
 }
 
-// wire starts both ends of a protocol.
 func wire(t testing.TB, over string) *wired {
 	t.Helper()
 	w := &wired{told: storytest.New(t)}
@@ -88,7 +86,6 @@ func wire(t testing.TB, over string) *wired {
 	return w
 }
 
-// hear receives messages as a relay does and returns the port.
 func hear(t testing.TB, over string, take func(call.Event) error) (port int) {
 	t.Helper()
 	read, ok := webhook.Of(over)

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"embed"
-	"errors"
 	"fmt"
 	"strings"
 	"text/template"
@@ -50,11 +49,9 @@ relay, and delivers messages to the hub's message box.`}
 		}
 	}
 	p.files["/usr/share/man/man1/wiebelt-ring.1.gz"] = gzipBytes([]byte(".so man1/wiebelt.1\n"))
-	if p.files["/usr/share/metainfo/nl.wiebelt.companion.metainfo.xml"], err = p.fillTemplate(r, "metainfo.xml"); err != nil {
-		return nil, err
-	}
-	p.files["/usr/lib/systemd/user/wiebelt-deliver@.service"], err = p.fillTemplate(r, "wiebelt-deliver@.service")
-	return p, err
+	p.files["/usr/share/metainfo/nl.wiebelt.companion.metainfo.xml"] = p.fillTemplate(r, "metainfo.xml")
+	p.files["/usr/lib/systemd/user/wiebelt-deliver@.service"] = p.fillTemplate(r, "wiebelt-deliver@.service")
+	return p, nil
 }
 
 func relayPackage(r release.Release) (*pkg, error) {
@@ -74,9 +71,7 @@ server only.`}
 	_, body, _ := strings.Cut(string(unit), "\n[Unit]\n") // without the steps that the package takes
 	p.files["/usr/lib/systemd/system/wiebelt-relay.service"] = []byte("[Unit]\n" + strings.ReplaceAll(body, "/usr/local/bin/", "/usr/bin/"))
 	for _, script := range []string{"postinst", "prerm"} {
-		if p.scripts[script], err = p.fillTemplate(r, p.name+"."+script); err != nil {
-			return nil, err
-		}
+		p.scripts[script] = p.fillTemplate(r, p.name+"."+script)
 	}
 	return p, nil
 }
@@ -89,16 +84,11 @@ func (p *pkg) addCommon(r release.Release, commands any) error {
 		return err
 	}
 	p.addHelp(r, program)
-	copyright, err1 := p.fillTemplate(r, "copyright")
-	changelog, err2 := p.fillTemplate(r, "changelog")
-	overrides, err3 := p.fillTemplate(r, p.name+".overrides")
-	preinst, err4 := p.fillTemplate(r, "preinst")
-	postrm, err5 := p.fillTemplate(r, p.name+".postrm")
-	doc := "/usr/share/doc/" + p.name
-	p.files[doc+"/copyright"], p.files[doc+"/changelog.gz"] = copyright, gzipBytes(changelog)
-	p.kindFiles["deb"]["/usr/share/lintian/overrides/"+p.name] = overrides
-	p.scripts = map[string][]byte{"preinst": preinst, "postrm": postrm}
-	return errors.Join(err1, err2, err3, err4, err5)
+	p.files["/usr/share/doc/"+p.name+"/copyright"] = p.fillTemplate(r, "copyright")
+	p.files["/usr/share/doc/"+p.name+"/changelog.gz"] = gzipBytes(p.fillTemplate(r, "changelog"))
+	p.kindFiles["deb"]["/usr/share/lintian/overrides/"+p.name] = p.fillTemplate(r, p.name+".overrides")
+	p.scripts = map[string][]byte{"preinst": p.fillTemplate(r, "preinst"), "postrm": p.fillTemplate(r, p.name+".postrm")}
+	return nil
 }
 
 func (p *pkg) addHelp(r release.Release, program *kong.Node) {
@@ -116,14 +106,14 @@ func (p *pkg) addHelp(r release.Release, program *kong.Node) {
 }
 
 // fillTemplate returns one of our own files with its template filled in.
-func (p *pkg) fillTemplate(r release.Release, name string) ([]byte, error) {
-	t, err := template.ParseFS(packageFiles, "files/"+name)
-	if err != nil {
-		return nil, err
-	}
+func (p *pkg) fillTemplate(r release.Release, name string) []byte {
+	t := template.Must(template.ParseFS(packageFiles, "files/"+name))
 	var b bytes.Buffer
-	err = t.Execute(&b, map[string]string{"Name": p.name, "Version": r.Version, "Day": r.Time.Format("2006-01-02"), "Year": r.Time.Format("2006"), "Date": r.Time.Format("Mon, 02 Jan 2006 15:04:05 +0000")})
-	return b.Bytes(), err
+	if err := t.Execute(&b, map[string]string{"Name": p.name, "Version": r.Version, "Day": r.Time.Format("2006-01-02"), "Year": r.Time.Format("2006"),
+		"Date": r.Time.Format("Mon, 02 Jan 2006 15:04:05 +0000")}); err != nil {
+		panic(err) // a wrong template
+	}
+	return b.Bytes()
 }
 
 // gzipBytes compresses a file like gzip -9n.

@@ -134,7 +134,6 @@ func TestProperties(t *testing.T) {
 	})
 }
 
-// testTables reads packages back.
 func testTables(t *testing.T, r release.Release) {
 	msi := r.Package(wiebeltFile)
 	table := func(msi, name string) []string {
@@ -193,7 +192,6 @@ func testTables(t *testing.T, r release.Release) {
 	}
 }
 
-// testManifests checks that Intune and winget are told what is in the package.
 func testManifests(t *testing.T, r release.Release) {
 	product := strings.TrimSpace(strings.TrimPrefix(say(t, "sh", "-c", "msiinfo export "+r.Package(wiebeltFile)+" Property | grep ^ProductCode"), "ProductCode\t"))
 	b := must.Get(os.ReadFile(r.Package("wiebelt-1.2.3-x64.intune.json")))(t)

@@ -1,6 +1,6 @@
 //go:build linux
 
-package seal
+package release
 
 import (
 	"encoding/base64"
@@ -12,7 +12,6 @@ import (
 
 	"aead.dev/minisign"
 
-	"wiebelt/internal/packaging/release"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -30,7 +29,7 @@ func TestSigned(t *testing.T) {
 		must.Do(t, os.WriteFile(path, b, 0o600))
 		return path
 	}
-	r, err := release.New("1.2.3", "abc", "1700000000", dir, filepath.Join(dir, "out"))
+	r, err := New("1.2.3", "abc", "1700000000", dir, filepath.Join(dir, "out"))
 	if err != nil || r.Time != time.Unix(1700000000, 0).UTC() {
 		t.Fatal(r, err)
 	}
@@ -38,7 +37,7 @@ func TestSigned(t *testing.T) {
 	key := Key{File: put("plain", plain)}
 	var before []byte
 	for range 2 {
-		must.Do(t, Write(r, key))
+		must.Do(t, r.Seal(key))
 		list := must.Get(os.ReadFile(r.Package(sums)))(t)
 		signature, err := os.ReadFile(r.Package(sums + ".minisig"))
 		if err != nil || !minisign.Verify(public, list, signature) {
@@ -56,20 +55,19 @@ func TestSigned(t *testing.T) {
 	}
 	locked := append([]byte("untrusted comment: locked\n"), base64.StdEncoding.EncodeToString(append([]byte("EdScB2"), make([]byte, 152)...))...)
 	for _, key := range []Key{{put("locked", locked), ""}, {dir + "/none", ""}} {
-		if Write(r, key) == nil {
+		if r.Seal(key) == nil {
 			t.Errorf("%v signs", key)
 		}
 	}
 }
 
-// TestVersions: a version is three numbers, which packages of every kind support.
 func TestVersions(t *testing.T) {
 	for _, v := range []string{"", "1.2", "1.2.3-rc1", "01.2.3", "v1.2.3", "1.2.3\n"} {
-		if _, err := release.New(v, "abc", "1700000000", "", t.TempDir()); err == nil {
+		if _, err := New(v, "abc", "1700000000", "", t.TempDir()); err == nil {
 			t.Errorf("%q is one", v)
 		}
 	}
-	if _, err := release.New("1.2.3", "abc", "", "", t.TempDir()); err == nil {
+	if _, err := New("1.2.3", "abc", "", "", t.TempDir()); err == nil {
 		t.Error("no time is one")
 	}
 }
