@@ -101,9 +101,8 @@ func get(t *testing.T, address string) int {
 	return resp.StatusCode
 }
 
-// TestRecipeAddresses checks that a running listener accepts every address of every
-// recipe, with the caller where the phone puts it, and reports what the recipe says. An
-// address in which the phone put nothing is refused.
+// TestRecipeAddresses checks that a listener accepts every address of every recipe, filled in as by the phone
+// and not otherwise, and reports what the recipe says.
 func TestRecipeAddresses(t *testing.T) {
 	events, v := startListener(t)
 	tried := 0
@@ -348,8 +347,7 @@ func noStart(args []string) []string {
 	return slices.Insert(slices.Clone(args), i+1, "--no-start")
 }
 
-// TestRecipeCommands checks that ring accepts every command line of every recipe, split as
-// the phone splits it, and that a running Wiebelt gets the call.
+// TestRecipeCommands checks that ring accepts every command line of every recipe, split as the phone splits it.
 func TestRecipeCommands(t *testing.T) {
 	dir := t.TempDir()
 	v := guide.Values{Exe: "/opt/my programs/wiebelt", Ring: "/opt/my programs/wiebeltw", Profile: dir, Port: 1}
@@ -386,8 +384,7 @@ func TestRecipeCommands(t *testing.T) {
 		promised(t, r, got)
 	}
 
-	// MicroSIP passes no argument at all for a caller without a number, and a name
-	// chosen by the caller is never an option.
+	// MicroSIP passes no argument for a caller without a number. A caller's name is never an option.
 	r, _ := guide.Find(text.Dutch, "microsip")
 	s := must.Get(r.Blocks()[0].Fill(v))(t)
 	_, value, _ := strings.Cut(strings.Split(s, "\n")[0], "=")

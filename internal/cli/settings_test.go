@@ -27,9 +27,8 @@ func setWhole(t *testing.T) (dir string) {
 	return dir
 }
 
-// TestKeysAreTheSameEverywhere checks that the table of keys, the texts, the group policy
-// template, its translations, the sample, the texts for Intune, the guide's table and the
-// program's output have the same keys, in both languages.
+// TestKeysAreTheSameEverywhere compares the table of keys, the texts, the group policy template, its
+// translations, the texts for Intune, the guide's table and the program's output, in both languages.
 func TestKeysAreTheSameEverywhere(t *testing.T) {
 	want := map[string]bool{}
 	for _, k := range settings.AllEntries() {

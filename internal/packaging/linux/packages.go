@@ -76,8 +76,7 @@ server only.`}
 	return p, nil
 }
 
-// addCommon adds what both packages have: the files derived from their command lines, and
-// those that every package needs.
+// addCommon adds what both packages have.
 func (p *pkg) addCommon(r release.Release, commands any) error {
 	program, err := commandline.Model(commands, p.name)
 	if err != nil {

@@ -27,8 +27,7 @@ type Release struct {
 
 var threeNumbers = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$`)
 
-// New validates its arguments and creates the folder out; epoch is the value of
-// SOURCE_DATE_EPOCH.
+// New validates its arguments and creates the folder out; epoch is SOURCE_DATE_EPOCH.
 func New(version, commit, epoch, bin, out string) (Release, error) {
 	if !threeNumbers.MatchString(version) {
 		return Release{}, fmt.Errorf("version %q is not three numbers", version)
@@ -47,8 +46,7 @@ func (r Release) Package(name string) string { return filepath.Join(r.Out, name)
 // sums names the list of all files with their SHA-256 sums.
 const sums = "SHA256SUMS"
 
-// Key is the path of a minisign secret key, and of the file with its password, if it has
-// one. The zero Key signs nothing.
+// Key has the paths of a minisign secret key, if any, and of the file with its password.
 type Key struct{ File, Password string }
 
 // Seal writes the list of all files and its signature beside them.

@@ -15,8 +15,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestSigned checks that sha256sum reads the list, that its signature is the key's and
-// always the same, and that a key without its password signs nothing.
+// TestSigned checks that the signature is always the same, and that a key without its password signs nothing.
 func TestSigned(t *testing.T) {
 	dir := t.TempDir()
 	public, secret, err := minisign.GenerateKey(nil)
