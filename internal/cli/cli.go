@@ -105,14 +105,12 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 	var stop func()
 	e.ctx, stop = commandContext(args)
 	defer stop()
-	if len(args) > 0 && args[0] == "open-url" {
-		return e.finish(e.handOverLink(args[1:]))
-	}
-	if len(args) > 0 && args[0] == "open-file" {
-		return e.finish(e.showToDesktop(e.openFile(args[1:])))
-	}
 	if len(args) > 0 {
 		switch args[0] {
+		case "open-url":
+			return e.finish(e.handOverLink(args[1:]))
+		case "open-file":
+			return e.finish(e.showToDesktop(e.openFile(args[1:])))
 		case "help":
 			args = append(args[1:len(args):len(args)], "--help")
 		case "--version":

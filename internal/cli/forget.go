@@ -123,9 +123,8 @@ type userFolder struct{ root, name string }
 
 func (f userFolder) path() string { return filepath.Join(f.root, filepath.FromSlash(f.name)) }
 
-// forgetUser deletes another user's files. It follows no links, which that user may
-// have planted to lead elsewhere. The user's vault is out of reach: only the user's
-// own session can open it.
+// forgetUser deletes another user's files. It follows no links, which that user may have planted. Only the
+// user's own session can open the user's vault.
 func forgetUser(e *env, name string) error {
 	if !secret.IsAdministrator() {
 		return exitError(exitFailed, text.AdminOnly)
@@ -143,13 +142,16 @@ func forgetUser(e *env, name string) error {
 	}
 	s, _ := settings.Load(dirs) // before they are deleted; problems in them do not matter
 	found, left := false, false
+	remains := func(key text.Key, args ...any) {
+		left = true
+		e.printText(key, args...)
+	}
 	for _, f := range folders {
 		there, err := f.remove()
 		found = found || there
 		switch {
 		case err != nil:
-			left = true
-			e.printText(text.AdminLeftOf, f.path(), e.errorText(filetrust.WithoutPath(err)))
+			remains(text.AdminLeftOf, f.path(), e.errorText(filetrust.WithoutPath(err)))
 		case there:
 			e.printText(text.AdminDeleted, f.path())
 		}
@@ -162,8 +164,7 @@ func forgetUser(e *env, name string) error {
 			e.printText(text.AdminDeleted, filepath.Join(u.HomeDir, filepath.FromSlash(name)))
 		}
 		if err != nil {
-			left = true
-			e.printText(text.AdminLeftOf, u.HomeDir, e.errorText(filetrust.WithoutPath(err)))
+			remains(text.AdminLeftOf, u.HomeDir, e.errorText(filetrust.WithoutPath(err)))
 		}
 	}
 	if !found {
@@ -171,12 +172,10 @@ func forgetUser(e *env, name string) error {
 		return nil
 	}
 	if runtime.GOOS == "windows" {
-		left = true
-		e.printText(text.AdminRegistry)
+		remains(text.AdminRegistry)
 	}
 	if s.Hub.SecretStore != secret.KindFile {
-		left = true
-		e.printText(text.AdminVault, vaultHint(secret.VaultName(dirs)))
+		remains(text.AdminVault, vaultHint(secret.VaultName(dirs)))
 	}
 	if left {
 		return &failure{code: exitFailed}

@@ -227,7 +227,6 @@ func Model(commands any, program string) (*kong.Node, error) {
 	return k.Model.Node, nil
 }
 
-// help writes the help of a command, or of the whole program.
 func help(l text.Language, out io.Writer, ctx *kong.Context) error {
 	n := ctx.Selected()
 	if n == nil {
@@ -244,21 +243,14 @@ func help(l text.Language, out io.Writer, ctx *kong.Context) error {
 		rows = append(rows, flagRows(l, n, above.Flags)...)
 	}
 	w.table(l.T(text.CommandFlagsTitle), rows)
-	commands := func(group string) (rows [][2]string) {
+	for _, group := range []string{"", "day", "admin", "try"} {
+		var commands [][2]string
 		for _, c := range n.Children {
-			if key := ""; !c.Hidden {
-				if c.Group != nil {
-					key = c.Group.Key
-				}
-				if key == group {
-					rows = append(rows, [2]string{c.Name, HelpOf(l, PathOf(c), "")})
-				}
+			if same := group == "" && c.Group == nil || c.Group != nil && c.Group.Key == group; same && !c.Hidden {
+				commands = append(commands, [2]string{c.Name, HelpOf(l, PathOf(c), "")})
 			}
 		}
-		return rows
-	}
-	for _, group := range []string{"", "day", "admin", "try"} {
-		w.table(l.T(text.CommandGroup(group)), commands(group))
+		w.table(l.T(text.CommandGroup(group)), commands)
 	}
 	if len(n.Children) > 0 {
 		w.line("")

@@ -34,9 +34,7 @@ func TestAdminInterface(t *testing.T) {
 	}
 	// It is separate from the hub's own port, and two hubs have different secrets.
 	for _, address := range []string{h.BaseURL() + u.Path + "/faults", h.AdminURL() + "/login"} {
-		if a := do(t, newClient(t), "GET", address, ""); a.status != 404 {
-			t.Errorf("%d", a.status)
-		}
+		do(t, newClient(t), "GET", address, "").is(t, 404, "another port")
 	}
 	if v, err := url.Parse(start(t, Config{Admin: true}).AdminURL()); err != nil || v.Path == u.Path {
 		t.Error("two hubs with one secret", err)
@@ -59,9 +57,7 @@ func TestAdminInterface(t *testing.T) {
 	if a := ask(t, h, "DELETE", "/faults/lookup", ""); a.status != 200 || strings.Contains(a.body, "lookup") {
 		t.Errorf("%+v", a)
 	}
-	if a := lookup(t, h, tok, "0201234567"); a.status != 200 {
-		t.Errorf("mended: %d", a.status)
-	}
+	lookup(t, h, tok, "0201234567").is(t, 200, "mended")
 	if a := ask(t, h, "POST", "/faults/reset", ""); a.status != 200 || a.body != `{"faults":{},"waiting":{}}`+"\n" {
 		t.Errorf("%+v", a)
 	}

@@ -57,16 +57,12 @@ func TestRefuseCredentials(t *testing.T) {
 	h := start(t, Config{})
 	tok := token(t, h)
 	h.Faults().RefuseCredentials(true)
-	if a := lookup(t, h, tok, "0612345678"); a.status != 401 {
-		t.Errorf("old token: %d", a.status)
-	}
+	lookup(t, h, tok, "0612345678").is(t, 401, "old token")
 	if a := askToken(t, h); a.status != 401 || errorCode(t, a) != "invalid_client" {
 		t.Errorf("new token: %d", a.status)
 	}
 	must.Do(t, h.Faults().Reset())
-	if a := lookup(t, h, tok, "0612345678"); a.status != 200 {
-		t.Errorf("afterwards: %d", a.status)
-	}
+	lookup(t, h, tok, "0612345678").is(t, 200, "afterwards")
 }
 
 func TestGoneAndBack(t *testing.T) {
@@ -120,14 +116,11 @@ func TestDropReadsTheRequest(t *testing.T) {
 	}
 }
 
-// TestFaultsInOrder checks that each fault applies its number of times, then the next one does.
 func TestFaultsInOrder(t *testing.T) {
 	h := start(t, Config{})
 	h.Faults().Set(EndpointPages, Fault{Times: 2}, Fault{Status: 503, Times: 2}, Fault{Times: 1}, Fault{Status: 418})
 	for i, want := range []int{200, 200, 503, 503, 200, 418, 418} {
-		if a := do(t, newClient(t), "GET", h.BaseURL()+"/login", ""); a.status != want {
-			t.Errorf("request %d: %d, want %d", i+1, a.status, want)
-		}
+		do(t, newClient(t), "GET", h.BaseURL()+"/login", "").is(t, want, "request ", i+1)
 	}
 }
 
@@ -149,8 +142,7 @@ func TestSlowEndsWithTheHub(t *testing.T) {
 	}
 }
 
-// TestFaultsOutlastTheServersDeadlines checks that the server's
-// request deadlines do not cut a delay short.
+// TestFaultsOutlastTheServersDeadlines: they do not cut a delay short.
 func TestFaultsOutlastTheServersDeadlines(t *testing.T) {
 	defer func(old time.Duration) { readTime = old }(readTime)
 	readTime = 100 * time.Millisecond
@@ -160,9 +152,7 @@ func TestFaultsOutlastTheServersDeadlines(t *testing.T) {
 		"late and slow": {Delay: 150 * time.Millisecond, Slow: Slow{Bytes: 100, Every: 150 * time.Millisecond}},
 	} {
 		h.Faults().Set(EndpointToken, x)
-		if a := askToken(t, h); a.status != 200 {
-			t.Errorf("%s token: %d", name, a.status)
-		}
+		askToken(t, h).is(t, 200, name, " token")
 		h.Faults().Set(EndpointPages, x)
 		if a := do(t, newClient(t), "GET", h.BaseURL()+"/web/icon.svg", ""); a.status != 200 || !strings.HasSuffix(a.body, "</svg>\n") {
 			t.Errorf("%s page: %d", name, a.status)
@@ -233,17 +223,13 @@ func TestExpiredTokens(t *testing.T) {
 	if a := lookup(t, h, a.AccessToken, "0201234567"); !invalid(a) {
 		t.Errorf("an expired token: %+v", a)
 	}
-	if a := lookup(t, h, old, "0201234567"); a.status != 200 {
-		t.Errorf("a token from before: %d", a.status)
-	}
+	lookup(t, h, old, "0201234567").is(t, 200, "a token from before")
 	// A refusal is still a refusal.
 	if a := do(t, newClient(t), "POST", h.BaseURL()+"/identity/token", body, "Content-Type", form, "Authorization", basic(clientID, "wrong")); a.status != 401 || errorCode(t, a) != "invalid_client" {
 		t.Errorf("%+v", a)
 	}
 	f.Clear(EndpointToken)
-	if a := lookup(t, h, token(t, h), "0201234567"); a.status != 200 {
-		t.Errorf("mended: %d", a.status)
-	}
+	lookup(t, h, token(t, h), "0201234567").is(t, 200, "mended")
 
 	f.Set(EndpointLookup, Fault{Expired: true, Times: 1})
 	f.Set(EndpointTransaction, Fault{Expired: true, Times: 1})

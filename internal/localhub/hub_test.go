@@ -104,6 +104,14 @@ type answer struct {
 	body   string
 }
 
+// is checks an answer's status.
+func (a answer) is(t testing.TB, want int, what ...any) {
+	t.Helper()
+	if a.status != want {
+		t.Errorf("%s: %d, want %d: %s", fmt.Sprint(what...), a.status, want, a.body)
+	}
+}
+
 func do(t testing.TB, c *http.Client, method, url, body string, header ...string) answer {
 	t.Helper()
 	return must.Get(try(t, c, method, url, body, header...))(t)

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/unicode"
+	encodings "golang.org/x/text/encoding/unicode"
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/testutil/must"
@@ -109,8 +109,8 @@ func TestImportSamples(t *testing.T) {
 		"utf-8 with mark":       {CSV, string(utf8)},
 		"utf-8":                 {CSV, string(bare)},
 		"windows-1252":          {CSV, encode(charmap.Windows1252.NewEncoder(), bare)},
-		"utf-16 le":             {CSV, encode(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder(), bare)},
-		"utf-16 be":             {CSV, encode(unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewEncoder(), bare)},
+		"utf-16 le":             {CSV, encode(encodings.UTF16(encodings.LittleEndian, encodings.UseBOM).NewEncoder(), bare)},
+		"utf-16 be":             {CSV, encode(encodings.UTF16(encodings.BigEndian, encodings.UseBOM).NewEncoder(), bare)},
 		"comma":                 {CSV, resep(',', "")},
 		"tab":                   {CSV, resep('\t', "")},
 		"an old Mac's":          {CSV, strings.ReplaceAll(string(utf8), "\r\n", "\r")},

@@ -112,13 +112,9 @@ func TestTLS(t *testing.T) {
 		"hub.example:" + port: 200, "HUB.example:" + port: 200, "127.0.0.1:" + port: 200, "localhost:" + port: 200,
 		"other.example:" + port: 421, "hub.example": 421, "hub.example:1": 421, "hub.example.evil.example:" + port: 421,
 	} {
-		if a := do(t, c, "GET", h.BaseURL()+"/login", "", "Host", host); a.status != want {
-			t.Errorf("%s: %d, want %d", host, a.status, want)
-		}
+		do(t, c, "GET", h.BaseURL()+"/login", "", "Host", host).is(t, want, host)
 	}
-	if a := do(t, newClient(t), "GET", "http://127.0.0.1:"+port+"/login", ""); a.status != 400 {
-		t.Errorf("plain http: %d", a.status)
-	}
+	do(t, newClient(t), "GET", "http://127.0.0.1:"+port+"/login", "").is(t, 400, "plain http")
 	a := do(t, c, "POST", h.BaseURL()+"/identity/token", body, "Content-Type", form, "Authorization", basic(clientID, secret))
 	if a.status != 200 {
 		t.Errorf("token: %d", a.status)
@@ -131,9 +127,7 @@ func TestTLS(t *testing.T) {
 	h.Faults().Clear(EndpointPages)
 	must.Do(t, h.Faults().SetGone(true))
 	must.Do(t, h.Faults().SetGone(false))
-	if a := do(t, c, "GET", h.BaseURL()+"/login", ""); a.status != 200 {
-		t.Errorf("back again: %d", a.status)
-	}
+	do(t, c, "GET", h.BaseURL()+"/login", "").is(t, 200, "back again")
 }
 
 // placeOf returns where a hub with these settings would be reached if it listened on that address.
@@ -353,8 +347,6 @@ func TestStopDoesNotWaitForSilentConnections(t *testing.T) {
 	must.Within(t, began, 5*time.Second) // half of a request's time limit
 }
 
-// TestDemoUserDoesNotStay checks that the demo's user is removed when its folder is served
-// as a regular hub: everybody knows the password.
 func TestDemoUserDoesNotStay(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, start(t, Config{Dir: dir, Demo: true, Synthetic: 5}).Close())
@@ -362,15 +354,11 @@ func TestDemoUserDoesNotStay(t *testing.T) {
 	if all, err := h.Users(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("%v %v", all, err)
 	}
-	if a := newBrowser(t, h).login(DemoUser, demoPassword, "/"); a.status != 401 {
-		t.Errorf("login: %d", a.status)
-	}
+	newBrowser(t, h).login(DemoUser, demoPassword, "/").is(t, 401, "login")
 	must.Do(t, h.AddUser(t.Context(), DemoUser, "een-eigen-wachtwoord", false))
 	must.Do(t, h.Close())
 	h = start(t, Config{Dir: dir})
-	if a := newBrowser(t, h).login(DemoUser, "een-eigen-wachtwoord", "/"); a.status != 303 {
-		t.Errorf("a user of that name: %d", a.status)
-	}
+	newBrowser(t, h).login(DemoUser, "een-eigen-wachtwoord", "/").is(t, 303, "a user of that name")
 }
 
 func TestSettingsAreChecked(t *testing.T) {

@@ -62,8 +62,7 @@ func TestGuardForgets(t *testing.T) {
 	}
 }
 
-// TestOnlyCheckedPasswordsCount checks that a login that is given up before its password
-// is checked uses up no try.
+// TestOnlyCheckedPasswordsCount: a login that is given up before uses up no try.
 func TestOnlyCheckedPasswordsCount(t *testing.T) {
 	h, _ := hubWithContact(t, newClock())
 	const password, from = "een-wachtwoord", "192.0.2.1:1"
@@ -86,21 +85,13 @@ func TestOnlyCheckedPasswordsCount(t *testing.T) {
 		if i == freeGuesses-1 { // the last try before the first wait
 			givesUp()
 		}
-		if status := attempt(h, map[string]string{}, from, "fout"); status != http.StatusUnauthorized {
-			t.Errorf("attempt %d: %d", i, status)
-		}
+		attempt(h, map[string]string{}, from, "fout").is(t, http.StatusUnauthorized, "attempt ", i)
 	}
-	if status := attempt(h, map[string]string{}, from, password); status != http.StatusTooManyRequests {
-		t.Errorf("after all tries: %d", status)
-	}
+	attempt(h, map[string]string{}, from, password).is(t, http.StatusTooManyRequests, "after all tries")
 }
 
 // attempt logs in through the handler alone, as if from remote.
-func attempt(h *Hub, jar map[string]string, remote, password string) int {
-	return answerTo(h, jar, remote, password).StatusCode
-}
-
-func answerTo(h *Hub, jar map[string]string, remote, password string) *http.Response {
+func attempt(h *Hub, jar map[string]string, remote, password string) answer {
 	r := httptest.NewRequest("POST", h.BaseURL()+"/login", strings.NewReader(url.Values{"user": {"anna"}, "password": {password}}.Encode()))
 	r.RemoteAddr = remote
 	r.Header.Set("Content-Type", form)
@@ -116,12 +107,11 @@ func answerTo(h *Hub, jar map[string]string, remote, password string) *http.Resp
 		}
 		delete(jar, h.cookieName("session"))
 	}
-	return a
+	return answer{status: a.StatusCode, header: a.Header}
 }
 
-// TestRightPasswordGetsIn checks that however many wrong passwords are tried, a user with the
-// right one gets in at once: with a new browser from elsewhere, and with one they have used
-// before even from the attackers' network.
+// TestRightPasswordGetsIn however many wrong ones are tried: with a new browser from elsewhere, and with a
+// known one even from the attackers' network.
 func TestRightPasswordGetsIn(t *testing.T) {
 	h, _ := hubWithContact(t, newClock())
 	const password, attackers = "een-wachtwoord", "127.0.0.1:1"
@@ -131,47 +121,32 @@ func TestRightPasswordGetsIn(t *testing.T) {
 		if want == http.StatusSeeOther {
 			jar, with = known, password
 		}
-		if status := attempt(h, jar, attackers, with); status != want {
-			t.Fatalf("attempt %d: %d, want %d", i, status, want)
-		}
+		attempt(h, jar, attackers, with).is(t, want, "attempt ", i)
 	}
 	for range maxHashing + maxHashWaiting { // as if wrong ones were checked for ever
 		h.waiting <- struct{}{}
 	}
 	for i := range 2 * freeGuesses { // refused at once, and not counted
-		if a := answerTo(h, map[string]string{}, "192.0.2.1:1", "fout"); a.StatusCode != http.StatusServiceUnavailable || a.Header.Get("Retry-After") != "1" {
-			t.Fatalf("busy attempt %d: %d, %q", i, a.StatusCode, a.Header.Get("Retry-After"))
+		a := attempt(h, map[string]string{}, "192.0.2.1:1", "fout")
+		a.is(t, http.StatusServiceUnavailable, "busy attempt ", i)
+		if a.header.Get("Retry-After") != "1" {
+			t.Errorf("busy attempt %d: %v", i, a.header)
 		}
 	}
-	if status := attempt(h, map[string]string{}, "192.0.2.1:1", password); status != http.StatusSeeOther {
-		t.Errorf("from elsewhere: %d", status)
-	}
-	if status := attempt(h, known, attackers, password); status != http.StatusSeeOther {
-		t.Errorf("with the user's browser: %d", status)
-	}
-	if status := attempt(h, map[string]string{}, attackers, password); status != http.StatusTooManyRequests {
-		t.Errorf("with another: %d", status)
-	}
+	attempt(h, map[string]string{}, "192.0.2.1:1", password).is(t, http.StatusSeeOther, "from elsewhere")
+	attempt(h, known, attackers, password).is(t, http.StatusSeeOther, "with the user's browser")
+	attempt(h, map[string]string{}, attackers, password).is(t, http.StatusTooManyRequests, "with another")
 }
 
-// TestSharedBrowserLocksNobodyOut checks that a colleague who guesses in a browser where the
-// user has logged in leaves that user the tries of every network.
+// TestSharedBrowserLocksNobodyOut: who guesses in a user's browser leaves that user the tries of every network.
 func TestSharedBrowserLocksNobodyOut(t *testing.T) {
 	h, _ := hubWithContact(t, newClock())
 	const password, office, home = "een-wachtwoord", "192.0.2.1:1", "198.51.100.1:1"
 	known := map[string]string{}
-	if status := attempt(h, known, home, password); status != http.StatusSeeOther {
-		t.Fatalf("status %d", status)
-	}
+	attempt(h, known, home, password).is(t, http.StatusSeeOther, "login")
 	for i := range 2 * freeGuesses {
-		if status := attempt(h, known, office, "fout"); status != http.StatusUnauthorized {
-			t.Fatalf("attempt %d: %d", i, status)
-		}
+		attempt(h, known, office, "fout").is(t, http.StatusUnauthorized, "attempt ", i)
 	}
-	if status := attempt(h, known, office, password); status != http.StatusTooManyRequests {
-		t.Errorf("after all tries: %d", status)
-	}
-	if status := attempt(h, known, home, password); status != http.StatusSeeOther {
-		t.Errorf("from elsewhere: %d", status)
-	}
+	attempt(h, known, office, password).is(t, http.StatusTooManyRequests, "after all tries")
+	attempt(h, known, home, password).is(t, http.StatusSeeOther, "from elsewhere")
 }

@@ -71,11 +71,7 @@ func TestMessageBoxPages(t *testing.T) {
 		t.Errorf("the ZIP file: %d %v", a.status, a.header)
 	}
 	for _, p := range []string{"/messages/nobody", "/messages/" + strings.Repeat("a", 36) + "/zip", "/messages/..%2f..%2fhub.db/zip"} {
-		if a := boss.get(p); a.status != http.StatusNotFound {
-			t.Errorf("%s: %d", p, a.status)
-		}
+		boss.get(p).is(t, http.StatusNotFound, p)
 	}
-	if a := boss.post("/messages", url.Values{}); a.status != http.StatusMethodNotAllowed {
-		t.Errorf("posting to the message box: %d", a.status)
-	}
+	boss.post("/messages", url.Values{}).is(t, http.StatusMethodNotAllowed, "posting to the message box")
 }

@@ -192,7 +192,6 @@ func authenticated(_ context.Context, in *openapi3filter.AuthenticationInput) er
 	return nil
 }
 
-// TestOpenAPIIsServed checks that a running hub's description is public, valid and its own.
 func TestOpenAPIIsServed(t *testing.T) {
 	for _, field := range []string{"", `eigen "nummer" <ü>`} {
 		h := start(t, Config{RelationField: field})
@@ -210,9 +209,7 @@ func TestOpenAPIIsServed(t *testing.T) {
 			t.Errorf("relation number: %v", contact.Required)
 		}
 		for method, want := range map[string]int{"HEAD": 200, "POST": 405} {
-			if a := do(t, newClient(t), method, h.BaseURL()+"/openapi.json", ""); a.status != want {
-				t.Errorf("%s: %d", method, a.status)
-			}
+			do(t, newClient(t), method, h.BaseURL()+"/openapi.json", "").is(t, want, method)
 		}
 	}
 }
@@ -249,8 +246,7 @@ func TestOpenAPITellsDocumentedPartsApart(t *testing.T) {
 	}
 }
 
-// TestEveryInterfaceFails checks that every interface refuses a request
-// under a foreign name and reveals nothing about its own failures.
+// TestEveryInterfaceFails under a foreign name, and without revealing anything about its own failures.
 func TestEveryInterfaceFails(t *testing.T) {
 	ask := func(h *Hub, tok, operation string, header ...string) answer {
 		switch operation {
@@ -264,9 +260,7 @@ func TestEveryInterfaceFails(t *testing.T) {
 	for operation, table := range map[string]string{"token": "clients", "lookup": "contacts", "deliver": "messages"} {
 		h := start(t, Config{})
 		tok := token(t, h)
-		if a := ask(h, tok, operation); a.status != 200 {
-			t.Errorf("%s: %d", operation, a.status)
-		}
+		ask(h, tok, operation).is(t, 200, operation)
 		if a := ask(h, tok, operation, "Host", "hub.example"); a.status != 421 || errorCode(t, a) != "invalid_host" {
 			t.Errorf("%s under a foreign name: %d %s", operation, a.status, a.body)
 		}

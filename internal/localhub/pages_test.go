@@ -134,18 +134,12 @@ func TestSessionLastsTenHours(t *testing.T) {
 		}
 	}
 	now.Forward(time.Hour - time.Millisecond)
-	if b.get(file).status != 200 {
-		t.Error("ended before ten hours")
-	}
+	b.get(file).is(t, 200, "ended before ten hours")
 	now.Forward(time.Millisecond)
-	if a := b.get(file); a.status != 303 {
-		t.Errorf("after ten hours: %d; use must not prolong it", a.status)
-	}
+	b.get(file).is(t, 303, "after ten hours")
 	b.login("anna", "een-wachtwoord", file)
 	now.Forward(-2 * time.Hour)
-	if a := b.get(file); a.status != 303 {
-		t.Errorf("a session of the future: %d", a.status)
-	}
+	b.get(file).is(t, 303, "a session of the future")
 }
 
 func TestLogout(t *testing.T) {
@@ -159,16 +153,10 @@ func TestLogout(t *testing.T) {
 	if a := b.get("/logout"); a.status == 200 || b.get(file).status != 200 {
 		t.Errorf("logout by a link: %d", a.status)
 	}
-	if a := b.post("/logout", nil); a.status != 303 {
-		t.Errorf("%d", a.status)
-	}
-	if b.get(file).status != 303 {
-		t.Error("still logged in")
-	}
+	b.post("/logout", nil).is(t, 303, "logout")
+	b.get(file).is(t, 303, "still logged in")
 	b.setSession(kept)
-	if b.get(file).status != 303 {
-		t.Error("an old cookie still works")
-	}
+	b.get(file).is(t, 303, "an old cookie still works")
 }
 
 func (b *browser) setSession(value string) {
@@ -183,9 +171,7 @@ func TestBadSessions(t *testing.T) {
 	for _, v := range []string{"", "x", strings.Repeat("A", 43), good[:42] + "!", good + "A", strings.ToLower(good)} {
 		other := newBrowser(t, h)
 		other.setSession(v)
-		if a := other.get(file); a.status != 303 {
-			t.Errorf("%q: %d", v, a.status)
-		}
+		other.get(file).is(t, 303, v)
 	}
 	planted := strings.Repeat("B", 43)
 	fixed := newBrowser(t, h)
@@ -195,14 +181,10 @@ func TestBadSessions(t *testing.T) {
 		t.Error("the planted session was taken over")
 	}
 	must.Do(t, h.AddUser(t.Context(), "anna", "een-ander-wachtwoord", false))
-	if b.get(file).status != 303 {
-		t.Error("a session outlived the password")
-	}
+	b.get(file).is(t, 303, "a session outlived the password")
 	b.login("anna", "een-ander-wachtwoord", file)
 	must.Do(t, exec(h, "DELETE FROM users"))
-	if b.get(file).status != 303 {
-		t.Error("a session outlived its user")
-	}
+	b.get(file).is(t, 303, "a session outlived its user")
 }
 
 func TestLoginForms(t *testing.T) {
@@ -227,16 +209,12 @@ func TestLoginForms(t *testing.T) {
 		for k, x := range c.v {
 			v[k] = x
 		}
-		if a := b.post("/login", v, c.header...); a.status != c.want {
-			t.Errorf("%s: %d, want %d", name, a.status, c.want)
-		}
+		b.post("/login", v, c.header...).is(t, c.want, name)
 		want := 303
 		if c.want == 303 {
 			want = 200
 		}
-		if a := b.get(file); a.status != want {
-			t.Errorf("%s: the file answers %d", name, a.status)
-		}
+		b.get(file).is(t, want, name, ", the file")
 	}
 }
 
@@ -302,9 +280,7 @@ func TestLoginRateLimit(t *testing.T) {
 			t.Errorf("another name: %d", a.status)
 		}
 		now.Forward(time.Duration(wait) * time.Second)
-		if a := b.login("anna", "fout", file); a.status != 401 {
-			t.Errorf("after %d s: %d", wait, a.status)
-		}
+		b.login("anna", "fout", file).is(t, 401, "after ", wait, " s")
 	}
 	for range 10 {
 		now.Forward(5 * time.Minute)
@@ -314,13 +290,9 @@ func TestLoginRateLimit(t *testing.T) {
 		t.Errorf("%d, %q", a.status, a.header.Get("Retry-After"))
 	}
 	now.Forward(5 * time.Minute)
-	if a := b.login("anna", "een-wachtwoord", file); a.status != 303 {
-		t.Errorf("afterwards: %d", a.status)
-	}
+	b.login("anna", "een-wachtwoord", file).is(t, 303, "afterwards")
 	for i := range 5 { // all attempts are available again
-		if a := newBrowser(t, h).login("anna", "fout", file); a.status != 401 {
-			t.Errorf("attempt %d afterwards: %d", i, a.status)
-		}
+		newBrowser(t, h).login("anna", "fout", file).is(t, 401, "attempt ", i, " afterwards")
 	}
 }
 

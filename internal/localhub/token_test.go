@@ -174,29 +174,20 @@ func TestBearer(t *testing.T) {
 	}
 	tok := token(t, h)
 	now.Forward(time.Hour - time.Second)
-	if a := lookup(t, h, tok, "0612345678"); a.status != 200 {
-		t.Errorf("just before its end: %d", a.status)
-	}
+	lookup(t, h, tok, "0612345678").is(t, 200, "just before its end")
 	now.Forward(2 * time.Second)
-	if a := lookup(t, h, tok, "0612345678"); a.status != 401 {
-		t.Errorf("after its end: %d", a.status)
-	}
+	lookup(t, h, tok, "0612345678").is(t, 401, "after its end")
 }
 
-// TestTokensDieWithTheirSecret checks that a token is valid only for the secret it was
-// issued for, whatever the client is called.
+// TestTokensDieWithTheirSecret, whatever the client is called.
 func TestTokensDieWithTheirSecret(t *testing.T) {
 	h := start(t, Config{})
 	change := func(name string, do func() error) {
 		t.Helper()
 		old := token(t, h)
-		if a := lookup(t, h, old, "0612345678"); a.status != 200 {
-			t.Errorf("before %s: %d", name, a.status)
-		}
+		lookup(t, h, old, "0612345678").is(t, 200, "before ", name)
 		must.Do(t, do())
-		if a := lookup(t, h, old, "0612345678"); a.status != 401 {
-			t.Errorf("after %s: %d", name, a.status)
-		}
+		lookup(t, h, old, "0612345678").is(t, 401, "after ", name)
 	}
 	same := func() error { return h.SetClientSecret(t.Context(), clientID, org, secret) }
 	change("the same secret anew", same)

@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -211,20 +212,15 @@ func (l *File) Close() error {
 	return err
 }
 
-// Files returns the paths of the log files and the crash report in dir,
-// newest first, that exist and are not empty.
+// Files returns the log files and the crash report in dir that are not empty, newest first.
 func Files(dir string) []string {
 	l := &File{dir: dir}
 	var found []string
 	for i := range maxFiles {
 		found = append(found, l.path(i))
 	}
-	found = append(found, filepath.Join(dir, CrashName))
-	var there []string
-	for _, p := range found {
-		if info, err := os.Lstat(p); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-			there = append(there, p)
-		}
-	}
-	return there
+	return slices.DeleteFunc(append(found, filepath.Join(dir, CrashName)), func(p string) bool {
+		info, err := os.Lstat(p)
+		return err != nil || !info.Mode().IsRegular() || info.Size() == 0
+	})
 }

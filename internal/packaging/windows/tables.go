@@ -56,9 +56,6 @@ func updateCell(table, key, of, column, value string) string {
 }
 
 func action(name, when string, at int) string {
-	if when == "" {
-		return insert("InstallExecuteSequence", "Action Sequence", name, at)
-	}
 	return insert("InstallExecuteSequence", "Action Condition Sequence", name, when, at)
 }
 

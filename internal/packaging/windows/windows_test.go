@@ -62,15 +62,9 @@ func made(t *testing.T, number string) release.Release {
 
 func build(t *testing.T, r release.Release) {
 	t.Helper()
-	for _, p := range products(t, r.Version) {
+	for _, p := range []*Product{Wiebelt(r.Version), Relay(r.Version)} {
 		must.Do(t, p.write(t.Context(), r))
 	}
-}
-
-func products(t *testing.T, number string) []*Product {
-	t.Helper()
-	p := Wiebelt(number)
-	return []*Product{p, Relay(number)}
 }
 
 func say(t *testing.T, name string, args ...string) string {
@@ -162,9 +156,6 @@ func testTables(t *testing.T, r release.Release) {
 		if got := table(msi, "InstallUISequence"); len(got) != 1 || got[0] != "ExecuteAction\t\t1300" {
 			t.Errorf("the user's part of the installer does %q", got)
 		}
-	}
-	has(msi, "Directory", "VERSIONDIR|INSTALLDIR|1.2.3", "INSTALLDIR|ProgramFiles64Folder|Wiebelt")
-	for _, msi := range []string{msi, r.Package(relayFile)} {
 		if tables := say(t, "msiinfo", "tables", msi); !strings.Contains(tables, "Component") {
 			t.Error(tables)
 		}
@@ -175,9 +166,10 @@ func testTables(t *testing.T, r release.Release) {
 			}
 		}
 	}
+	has(msi, "Directory", "VERSIONDIR|INSTALLDIR|1.2.3", "INSTALLDIR|ProgramFiles64Folder|Wiebelt")
 	has(r.Package(relayFile), "ServiceControl", "Stops|WiebeltRelay|162||1|Relay")
 	// Parts shared by all versions keep their identifiers; those of one version have their own.
-	a, b := products(t, "1.2.3")[0], products(t, "1.2.4")[0]
+	a, b := Wiebelt("1.2.3"), Wiebelt("1.2.4")
 	if a.ProductCode == b.ProductCode || a.Guid("Programs") != b.Guid("Programs") || a.VersionGuid("ProgramW") == b.VersionGuid("ProgramW") || a.Guid("Programs") == a.Guid("Events") {
 		t.Error("the identifiers of two versions")
 	}
@@ -215,8 +207,7 @@ func testManifests(t *testing.T, r release.Release) {
 	}
 }
 
-// TestSigned checks that programs and packages are signed with a certificate created here,
-// and that a modified one does not count as signed.
+// TestSigned checks that a modified program does not count as signed.
 func TestSigned(t *testing.T) {
 	dir := t.TempDir()
 	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
@@ -229,8 +220,7 @@ func TestSigned(t *testing.T) {
 		must.Do(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
 	}
 	r := made(t, "1.2.3")
-	p := products(t, r.Version)[0]
-	msi, err := p.Pack(t.Context(), r, s)
+	msi, err := Wiebelt(r.Version).Pack(t.Context(), r, s)
 	if err != nil {
 		t.Fatal(err)
 	}
