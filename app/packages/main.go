@@ -18,6 +18,7 @@ import (
 
 var key release.Key
 
+// steps are run in the order of the arguments.
 var steps = map[string]func(context.Context, release.Release) error{
 	"linux":   linux.Build,
 	"windows": windows.Build,

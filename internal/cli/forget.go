@@ -123,8 +123,9 @@ type userFolder struct{ root, name string }
 
 func (f userFolder) path() string { return filepath.Join(f.root, filepath.FromSlash(f.name)) }
 
-// forgetUser deletes another user's files. It follows no links, which that user may have planted. Only the
-// user's own session can open the user's vault.
+// forgetUser deletes another user's files. It follows no links, which that user may
+// have planted to lead elsewhere. The user's vault is out of reach: only the user's
+// own session can open it.
 func forgetUser(e *env, name string) error {
 	if !secret.IsAdministrator() {
 		return exitError(exitFailed, text.AdminOnly)

@@ -101,8 +101,9 @@ func get(t *testing.T, address string) int {
 	return resp.StatusCode
 }
 
-// TestRecipeAddresses checks that a listener accepts every address of every recipe, filled in as by the phone
-// and not otherwise, and reports what the recipe says.
+// TestRecipeAddresses checks that a running listener accepts every address of every
+// recipe, with the caller where the phone puts it, and reports what the recipe says. An
+// address in which the phone put nothing is refused.
 func TestRecipeAddresses(t *testing.T) {
 	events, v := startListener(t)
 	tried := 0

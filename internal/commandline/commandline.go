@@ -227,6 +227,7 @@ func Model(commands any, program string) (*kong.Node, error) {
 	return k.Model.Node, nil
 }
 
+// help writes the help of a command, or of the whole program.
 func help(l text.Language, out io.Writer, ctx *kong.Context) error {
 	n := ctx.Selected()
 	if n == nil {

@@ -65,7 +65,8 @@ func TestHelpCodeFits(t *testing.T) {
 	}
 }
 
-// TestHelpNamesTheSameThings: commands, keys and files are the same in both languages.
+// TestHelpNamesTheSameThings checks that commands,
+// keys and files are the same in both languages.
 func TestHelpNamesTheSameThings(t *testing.T) {
 	code := regexp.MustCompile("`[^`]+`")
 	english := strings.NewReplacer("geheim.txt", "secret.txt", "TEKST", "TEXT", "NAAM", "NAME", "NUMMER", "NUMBER", "sjablonen", "templates",

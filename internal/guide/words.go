@@ -14,7 +14,8 @@ func (r Recipe) ReportLevelText(l text.Language) string {
 	return strings.TrimSpace(l.T(k) + " " + r.ReportLevelNote)
 }
 
-// TransfersText says in language l whether the phone reports that a call was passed on.
+// TransfersText says in language l whether the phone reports that a call was passed
+// on.
 func (r Recipe) TransfersText(l text.Language) string {
 	k := map[Transfers]text.Key{TransfersYes: text.RecipesTransfersYes, TransfersNo: text.RecipesTransfersNo,
 		TransfersUnknown: text.RecipesTransfersUnknown}[r.Transfer]

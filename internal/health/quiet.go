@@ -20,7 +20,7 @@ func (f Facts) DoubtFrom() time.Time {
 	return afterWorkTime(since, quietFor)
 }
 
-// afterWorkTime returns when an amount of working time has passed since from.
+// afterWorkTime returns the time at which the given amount of working time has passed since from.
 func afterWorkTime(from time.Time, long time.Duration) time.Time {
 	from = from.Local()
 	for day := from; ; day = oclock(day, 0).AddDate(0, 0, 1) {

@@ -116,6 +116,7 @@ func TestDropReadsTheRequest(t *testing.T) {
 	}
 }
 
+// TestFaultsInOrder checks that each fault applies its number of times, then the next one does.
 func TestFaultsInOrder(t *testing.T) {
 	h := start(t, Config{})
 	h.Faults().Set(EndpointPages, Fault{Times: 2}, Fault{Status: 503, Times: 2}, Fault{Times: 1}, Fault{Status: 418})
@@ -142,7 +143,8 @@ func TestSlowEndsWithTheHub(t *testing.T) {
 	}
 }
 
-// TestFaultsOutlastTheServersDeadlines: they do not cut a delay short.
+// TestFaultsOutlastTheServersDeadlines checks that the server's
+// request deadlines do not cut a delay short.
 func TestFaultsOutlastTheServersDeadlines(t *testing.T) {
 	defer func(old time.Duration) { readTime = old }(readTime)
 	readTime = 100 * time.Millisecond

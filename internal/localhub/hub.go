@@ -76,8 +76,9 @@ type Stats struct {
 
 type counters struct{ tokens, lookups, messages, files atomic.Int64 }
 
-// Start opens the database, fills it if requested, and listens until Close or the end of ctx. The error is
-// ErrNotLoopback if the address needs a certificate and there is none.
+// Start opens the database, fills it if requested, and listens. When Start
+// returns, the hub is answering, until Close or the end of ctx. The error
+// is ErrNotLoopback if the address needs a certificate and there is none.
 func Start(ctx context.Context, cfg Config) (*Hub, error) {
 	cfg = cfg.withDefaults()
 	where, err := cfg.origin()

@@ -347,6 +347,8 @@ func TestStopDoesNotWaitForSilentConnections(t *testing.T) {
 	must.Within(t, began, 5*time.Second) // half of a request's time limit
 }
 
+// TestDemoUserDoesNotStay checks that the demo's user is removed when its folder is served
+// as a regular hub: everybody knows the password.
 func TestDemoUserDoesNotStay(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, start(t, Config{Dir: dir, Demo: true, Synthetic: 5}).Close())

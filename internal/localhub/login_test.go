@@ -62,7 +62,8 @@ func TestGuardForgets(t *testing.T) {
 	}
 }
 
-// TestOnlyCheckedPasswordsCount: a login that is given up before uses up no try.
+// TestOnlyCheckedPasswordsCount checks that a login that is given up before its password
+// is checked uses up no try.
 func TestOnlyCheckedPasswordsCount(t *testing.T) {
 	h, _ := hubWithContact(t, newClock())
 	const password, from = "een-wachtwoord", "192.0.2.1:1"
@@ -110,8 +111,9 @@ func attempt(h *Hub, jar map[string]string, remote, password string) answer {
 	return answer{status: a.StatusCode, header: a.Header}
 }
 
-// TestRightPasswordGetsIn however many wrong ones are tried: with a new browser from elsewhere, and with a
-// known one even from the attackers' network.
+// TestRightPasswordGetsIn checks that however many wrong passwords are tried, a user with the
+// right one gets in at once: with a new browser from elsewhere, and with one they have used
+// before even from the attackers' network.
 func TestRightPasswordGetsIn(t *testing.T) {
 	h, _ := hubWithContact(t, newClock())
 	const password, attackers = "een-wachtwoord", "127.0.0.1:1"
@@ -138,7 +140,8 @@ func TestRightPasswordGetsIn(t *testing.T) {
 	attempt(h, map[string]string{}, attackers, password).is(t, http.StatusTooManyRequests, "with another")
 }
 
-// TestSharedBrowserLocksNobodyOut: who guesses in a user's browser leaves that user the tries of every network.
+// TestSharedBrowserLocksNobodyOut checks that a colleague who guesses in a browser where the
+// user has logged in leaves that user the tries of every network.
 func TestSharedBrowserLocksNobodyOut(t *testing.T) {
 	h, _ := hubWithContact(t, newClock())
 	const password, office, home = "een-wachtwoord", "192.0.2.1:1", "198.51.100.1:1"

@@ -146,8 +146,9 @@ type receipt struct {
 	Repeated bool      `json:"repeated"` // it already existed and was not stored again
 }
 
-// storeMessages stores all files on disk as messages of the sender, or none. An item that already exists, from
-// the same sender and for the same intermediary, keeps its first ID.
+// storeMessages stores all files as messages of the sender, or none. An item
+// that already exists, from the same sender and for the same intermediary, keeps
+// its first ID. When storeMessages returns without error, everything is on disk.
 func (d *Data) storeMessages(ctx context.Context, all []*incomingFile, from client, intermediary string) (receipts []receipt, err error) {
 	d.storeMu.Lock() // so that nobody relies on a file that is removed again
 	defer d.storeMu.Unlock()

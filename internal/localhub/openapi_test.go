@@ -192,6 +192,7 @@ func authenticated(_ context.Context, in *openapi3filter.AuthenticationInput) er
 	return nil
 }
 
+// TestOpenAPIIsServed checks that a running hub's description is public, valid and its own.
 func TestOpenAPIIsServed(t *testing.T) {
 	for _, field := range []string{"", `eigen "nummer" <ü>`} {
 		h := start(t, Config{RelationField: field})
@@ -246,7 +247,8 @@ func TestOpenAPITellsDocumentedPartsApart(t *testing.T) {
 	}
 }
 
-// TestEveryInterfaceFails under a foreign name, and without revealing anything about its own failures.
+// TestEveryInterfaceFails checks that every interface refuses a request
+// under a foreign name and reveals nothing about its own failures.
 func TestEveryInterfaceFails(t *testing.T) {
 	ask := func(h *Hub, tok, operation string, header ...string) answer {
 		switch operation {

@@ -95,7 +95,8 @@ func openData(ctx context.Context, dir string) (d *Data, err error) {
 	return d, nil
 }
 
-// connect creates the folder and the file if needed, never readable by others: they contain keys.
+// connect creates the folder and the file if needed. They contain keys and hashes, so they
+// are never readable by others.
 func (d *Data) connect() (err error) {
 	const pragmas = "_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)&_txlock=immediate"
 	synchronous := "FULL" // an accepted message must survive a power failure

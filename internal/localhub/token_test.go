@@ -179,7 +179,8 @@ func TestBearer(t *testing.T) {
 	lookup(t, h, tok, "0612345678").is(t, 401, "after its end")
 }
 
-// TestTokensDieWithTheirSecret, whatever the client is called.
+// TestTokensDieWithTheirSecret checks that a token is valid only for the secret it was
+// issued for, whatever the client is called.
 func TestTokensDieWithTheirSecret(t *testing.T) {
 	h := start(t, Config{})
 	change := func(name string, do func() error) {

@@ -336,7 +336,8 @@ func TestDeliverBombs(t *testing.T) {
 	}
 }
 
-// TestDeliverAtOneTime checks that a client is told to retry further deliveries, while others can deliver.
+// TestDeliverAtOneTime checks that a client with many deliveries in progress is
+// told at once to retry further ones later, while other clients can deliver.
 func TestDeliverAtOneTime(t *testing.T) {
 	h := start(t, Config{})
 	tok := token(t, h)

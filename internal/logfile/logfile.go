@@ -212,7 +212,8 @@ func (l *File) Close() error {
 	return err
 }
 
-// Files returns the log files and the crash report in dir that are not empty, newest first.
+// Files returns the paths of the log files and the crash report in dir,
+// newest first, that exist and are not empty.
 func Files(dir string) []string {
 	l := &File{dir: dir}
 	var found []string

@@ -135,7 +135,8 @@ func TestJoinChecksFirst(t *testing.T) {
 	}
 }
 
-// TestOpenSetupRelay: a file moves users out of the relay that they joined only if it names another one.
+// TestOpenSetupRelay: a file does not move users out of the relay that they joined, unless
+// it names another one.
 func TestOpenSetupRelay(t *testing.T) {
 	usual := setupfile.WorkFactor
 	t.Cleanup(func() { setupfile.WorkFactor = usual })

@@ -51,10 +51,11 @@ func (e *LockedError) In(l text.Language) string {
 // ErrNoAddress reports a missing address or client: a secret belongs to both.
 var ErrNoAddress = errors.New("a secret without an address and a client")
 
-// Save saves all of w, or nothing. Secrets come first, since an address without its secret would be a broken
-// set-up, and are restored if the settings cannot be written. waiting means that the hub's new secret is kept
-// beside the old one until it has worked. Errors are *LockedError, *StoreError, ErrNoAddress, and those of
-// Open and settings.Set. It blocks as long as a store does.
+// Save saves all of w, or nothing. Secrets come first, bound to the settings' new values,
+// since an address without its secret would be a broken set-up; they are restored if the
+// settings cannot be written. waiting means that the hub's new secret is kept beside the
+// old one until it has worked. Errors are *LockedError, *StoreError, ErrNoAddress, those of
+// Open and of settings.Set. It can block as long as a store does.
 func Save(ctx context.Context, d profile.Dirs, before *settings.Settings, w SaveRequest) (waiting bool, err error) {
 	var locked []string
 	for key := range w.Changes {

@@ -72,7 +72,8 @@ func folders(t *testing.T) profile.Dirs {
 	return must.Get(profile.Find(t.TempDir()))(t)
 }
 
-// TestWhatWasTakenIsNoticed: registrations are read at the start and every hour; only those that were ours can be lost.
+// TestWhatWasTakenIsNoticed checks that registrations are read at the start
+// and every hour, and that only those that were ours before can be lost.
 func TestWhatWasTakenIsNoticed(t *testing.T) {
 	d := folders(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// rotation renews a secret as an administrator does, with a hub that accepts the old one, both, or the new one.
+// rotation renews a secret as an administrator does, with a hub that accepts the old one,
+// both, or the new one.
 func rotation(t *testing.T, s Store) {
 	t.Helper()
 	ctx := t.Context()

@@ -202,7 +202,8 @@ func Fields(list string) []Entry {
 	return nil
 }
 
-// Group returns the table of the settings file that contains a key; "" before all tables.
+// Group returns the table of the settings file that contains a key; "" for
+// one before all tables.
 func (e Entry) Group() string {
 	return e.Key[:max(strings.IndexByte(e.Key, '.'), 0)]
 }

@@ -43,7 +43,8 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestPrivacyFailsClosed: a policy's unreadable value for what is shown or kept is the strictest, which no user can loosen.
+// TestPrivacyFailsClosed checks that a policy with an unreadable value for how
+// much is shown or kept sets the strictest value, which a user cannot loosen.
 func TestPrivacyFailsClosed(t *testing.T) {
 	dirs := profile.Dirs{Config: t.TempDir()}
 	must.Do(t, os.WriteFile(Path(dirs), []byte("[history]\nkeep = \"full\"\n"), 0o600))

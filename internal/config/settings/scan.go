@@ -95,6 +95,7 @@ func (s *scanner) keyValue(st *statement) bool {
 	return st.valueEnd > st.valueStart
 }
 
+// key scans a dotted key and the blanks after it.
 func (s *scanner) key() (string, bool) {
 	var parts []string
 	for {

@@ -68,7 +68,8 @@ type Hub struct {
 	OpenAtStart       bool
 }
 
-// Missing returns the keys that lookups require and that are not set, except the secret.
+// Missing returns the keys required for lookups that are not set, in the order of the
+// table; none if the hub is set up (apart from its secret).
 func (h Hub) Missing() (keys []string) {
 	if h.BaseURL == "" {
 		keys = append(keys, "hub.base_url")

@@ -174,7 +174,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestRelay: with a relay a file needs no hub, can contain a code, and is useless without its passphrase.
+// TestRelay: with a relay a file needs no hub and can contain a code, and without its
+// passphrase the file is useless.
 func TestRelay(t *testing.T) {
 	cheap(t)
 	print := strings.Repeat("5e", 32)
@@ -218,7 +219,8 @@ func TestRelay(t *testing.T) {
 	}
 }
 
-// TestOldFiles: earlier files, with a passphrase that somebody made up and less work, still open.
+// TestOldFiles: earlier files, with a passphrase that somebody made up and less
+// work, still open.
 func TestOldFiles(t *testing.T) {
 	const old = "vier willekeurige woorden"
 	if o, err := Read(sealed(t, plain(hub, "s"), old, 12), old); err != nil || o.Secret != "s" {

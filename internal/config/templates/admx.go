@@ -186,7 +186,8 @@ func adml(l text.Language) []byte {
 	return filled(l, admlTemplate, t)
 }
 
-// intune returns the text for custom profiles: how to import the template, and every key's address.
+// intune returns the text for custom profiles: how to import the template, and for every
+// key its address with an initial value.
 func intune() []byte {
 	var b strings.Builder
 	b.WriteString(`Microsoft Intune: custom profile for Windows, OMA-URI settings

@@ -56,7 +56,9 @@ func parse(t *testing.T, body string) node {
 	return n
 }
 
-// TestTemplate: names are unique and allowed, elements in the schema's order, and references resolve in both languages.
+// TestTemplate: Windows accepts the template: names are unique and use the characters
+// that its schema allows, elements are in the schema's order, and references resolve
+// in both languages.
 func TestTemplate(t *testing.T) {
 	all := files()
 	root := parse(t, all["wiebelt.admx"])
@@ -169,7 +171,8 @@ func TestIntune(t *testing.T) {
 	}
 }
 
-// TestSample: the sample as it is changes nothing; with every key enabled it is a valid policy that sets every key.
+// TestSample checks that the sample as it is changes nothing, and that
+// with every key enabled it is a valid policy that sets every key.
 func TestSample(t *testing.T) {
 	on := regexp.MustCompile(`(?m)^#(\[\[|[a-z0-9_]+ = )`)
 	for path, body := range files() {

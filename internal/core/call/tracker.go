@@ -192,7 +192,8 @@ func (t *Tracker) reports(s Source) ReportLevel {
 	return reports
 }
 
-// applyLate makes one entry of all reports of a call that was too old for a card at first.
+// applyLate keeps calls that are too old for a card when first reported, so that all reports
+// of one call make one history entry.
 func (t *Tracker) applyLate(e Event, from Source, key string) Change {
 	c := t.find(t.late, e, from, key, e.At)
 	if c != nil && e.State == Ringing && e.At.Sub(c.lastRing).Abs() > StaleAfter {
@@ -213,6 +214,7 @@ func (t *Tracker) applyLate(e Event, from Source, key string) Change {
 	return Change{Kind: TooOld, Call: c.Live}
 }
 
+// find returns the call that a report of a source is about, or nil.
 func (t *Tracker) find(calls []*trackedCall, e Event, from Source, key string, now time.Time) *trackedCall {
 	if e.ID != "" {
 		for _, c := range slices.Backward(calls) {
@@ -269,7 +271,8 @@ func (t *Tracker) findMergeable(from Source, key string, rang time.Time) *tracke
 	return found
 }
 
-// join adds a second source's ring to c, which then belongs to the one that can report more.
+// join adds a second source's ring to call c. The call then belongs to the source that
+// can report more about it.
 func (t *Tracker) join(c *trackedCall, e Event, from Source) Change {
 	c.aliases[alias{from, e.ID}] = true
 	if more := t.reports(e.Source); more > c.ReportLevel {

@@ -104,7 +104,8 @@ func (a Address) Line() string {
 // ShortLine returns street and city: "Kade 12 A, Amsterdam".
 func (a Address) ShortLine() string { return join(", ", a.StreetLine(), a.City) }
 
-// GroupDigits groups a relation number by threes from the right ("100 200"), and no other text.
+// GroupDigits groups a relation number by threes from the right ("100 200"); other
+// text is returned unchanged.
 func GroupDigits(s string) string {
 	if strings.Trim(s, "0123456789") != "" {
 		return s

@@ -311,7 +311,8 @@ func (b *Outbox) send(ctx context.Context, items []Item) {
 	}
 }
 
-// record records a request's results, even after ctx: the hub cannot be asked again.
+// record records the results of a request. It continues after ctx
+// has ended, since the hub's answer cannot be requested again.
 func (b *Outbox) record(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	var gone []string

@@ -223,7 +223,8 @@ func forgetDefaults(home *os.Root, name string) (had bool, err error) {
 	return true, errors.Join(err, f.Truncate(int64(len(text))))
 }
 
-// Unregister removes what Register wrote, but leaves links to another program that has them now.
+// Unregister removes what Register wrote. Missing files are no error, and links now
+// assigned to another program are left to it.
 func Unregister(o Options) error {
 	p, err := placesFor(o.AllUsers)
 	if err != nil {
@@ -333,6 +334,7 @@ func change(name string, how func(string) string) error {
 	return write(name, []byte(text))
 }
 
+// write writes a file atomically, creating its folder if necessary.
 func write(name string, b []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err

@@ -32,6 +32,7 @@ func (b *Bridge) method(f any) any {
 // layerOfWindows is AT-SPI's layer for windows above other programs.
 const layerOfWindows = uint32(7)
 
+// methods returns the methods that readers may call, by interface.
 func (b *Bridge) methods() map[string]table {
 	empty := func(object, int32) string { return "" }
 	roleName := func(o object) string { _, name := o.role(); return name }

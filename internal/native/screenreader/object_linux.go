@@ -73,6 +73,7 @@ type object struct {
 	*treeNode // nil for the program
 }
 
+// resolve returns the object that a call is for, in the current view.
 func (b *Bridge) resolve(m dbus.Message) (object, *dbus.Error) {
 	o := object{b: b, v: b.now.Load()}
 	path, _ := m.Headers[dbus.FieldPath].Value().(dbus.ObjectPath)

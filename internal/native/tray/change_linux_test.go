@@ -86,7 +86,8 @@ func TestClicksWhileBuilding(t *testing.T) {
 	}
 }
 
-// TestFirstPicture checks that an item is complete by the time it is registered with a tray host.
+// TestFirstPicture checks that an item is complete by
+// the time it is registered with a tray host.
 func TestFirstPicture(t *testing.T) {
 	m := calls
 	m.State, m.Sentence = LinkLost, "De verbinding is weg."

@@ -63,6 +63,7 @@ type Params struct {
 	Log    *slog.Logger
 }
 
+// Tray is the icon. Make one with New.
 type Tray struct {
 	p    Params
 	next atomic.Pointer[Model]

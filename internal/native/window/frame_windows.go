@@ -38,6 +38,7 @@ func (d *desktop) NewFrame(h FrameHandler, o FrameOptions) (Frame, error) {
 	})
 }
 
+// setIcons sets the icons closest to the sizes that Windows shows.
 func (f *winFrame) setIcons(icons []*image.NRGBA) {
 	const small, big, version = 0, 1, 0x00030000
 	for which, want := range map[uintptr]int{small: 16, big: 32} {

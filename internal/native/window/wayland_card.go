@@ -164,7 +164,8 @@ func (w *layerCard) handleLayer(e *waylandEvent) {
 	})
 }
 
-// draw shows what has changed. Each picture has a file, which the compositor may keep.
+// draw shows what has changed. Each picture has its own file, which the
+// compositor may keep for as long as it wants.
 func (w *layerCard) draw(changed image.Rectangle) error {
 	switch {
 	case w.layer == 0:

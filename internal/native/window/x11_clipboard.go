@@ -233,7 +233,8 @@ type pasting struct {
 // maxPaste limits a pasted text, in bytes.
 const maxPaste = 4 << 20
 
-// pastedNotify takes what another program has written to our property, on the events goroutine.
+// pastedNotify takes what another program has written to our property.
+// It must be called on the events goroutine.
 func (d *x11) pastedNotify(e xproto.SelectionNotifyEvent) {
 	cb := &d.clipboard
 	cb.mu.Lock()

@@ -189,7 +189,8 @@ func (c *composeRules) readFile(file, locale, home string, depth int) bool {
 	return true
 }
 
-// rule parses a line such as <dead_acute> <e> : "é" eacute; lines with unknown keys are skipped.
+// rule parses a line such as <dead_acute> <e> : "é" eacute; lines with unknown keys are
+// skipped.
 func (c *composeRules) rule(line string) {
 	left, right, ok := strings.Cut(line, ":")
 	if !ok || !strings.HasPrefix(left, "<") {
@@ -237,7 +238,8 @@ var charNames = []struct {
 		ydiaeresis`)},
 }
 
-// keyNamed returns the character that a key in a rule types, or its stand-in; 0 for unknown keys.
+// keyNamed returns the character that a key in a rule types, or its stand-in; 0 for
+// unknown keys.
 func keyNamed(name string) rune {
 	if name == "Multi_key" {
 		return composeKey

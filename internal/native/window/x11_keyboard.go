@@ -118,7 +118,8 @@ func (d *x11) moveFocusBack(from xproto.Window, before focus) error {
 	return xproto.SetInputFocusChecked(d.conn, xproto.InputFocusPointerRoot, xproto.InputFocusPointerRoot, xproto.TimeCurrentTime).Check()
 }
 
-// uppermost returns the shown windows, topmost first, without the desktop and panels.
+// uppermost returns the windows that the window manager shows,
+// topmost first, without the desktop and panels.
 func (d *x11) uppermost() []xproto.Window {
 	var all []xproto.Window
 	for _, id := range slices.Backward(d.stacked()) {

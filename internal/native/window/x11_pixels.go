@@ -37,9 +37,10 @@ func newFormat(setup *xproto.SetupInfo, depth byte, v xproto.VisualInfo) (format
 	return f, f.bytes >= 2 && f.bytes <= 4
 }
 
-// formats chooses the visual of our windows: the root's, or another one that takes our pictures
-// unchanged. If there is none, it chooses the root's, and every pixel is converted. This happens on 16
-// and 30 bit screens, where only a visual with transparency has 8 bits per colour.
+// formats chooses the visual of our windows: the root's, or another one that
+// takes our pictures unchanged. If there is none, it chooses the root's, and
+// every pixel is converted. This happens on 16 and 30 bit screens, where only a
+// visual with transparency has 8 bits per colour.
 func formats(setup *xproto.SetupInfo, screen *xproto.ScreenInfo) (ours, root format, visual xproto.Visualid, err error) {
 	err = errors.New("screen without true colours")
 	for _, d := range screen.AllowedDepths {

@@ -16,7 +16,8 @@ type settings struct {
 	Appearance
 }
 
-// readSettings reads them again and reports changes. Only for the events goroutine and prepare.
+// readSettings reads them again and reports whether they have changed. Only the
+// events goroutine and prepare may call it.
 func (d *x11) readSettings() bool {
 	s := &settings{scale: 1}
 	resource := xproto.GetProperty(d.conn, false, d.root, xproto.AtomResourceManager, xproto.AtomString, 0, 1<<16)

@@ -17,6 +17,7 @@ import (
 	"aead.dev/minisign"
 )
 
+// Release is one version of the programs.
 type Release struct {
 	Version string    // three numbers, all that an MSI supports
 	Commit  string    // that the programs were built from
@@ -27,7 +28,8 @@ type Release struct {
 
 var threeNumbers = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$`)
 
-// New validates its arguments and creates the folder out; epoch is SOURCE_DATE_EPOCH.
+// New validates its arguments and creates the folder out; epoch is the value of
+// SOURCE_DATE_EPOCH.
 func New(version, commit, epoch, bin, out string) (Release, error) {
 	if !threeNumbers.MatchString(version) {
 		return Release{}, fmt.Errorf("version %q is not three numbers", version)
@@ -39,8 +41,10 @@ func New(version, commit, epoch, bin, out string) (Release, error) {
 	return Release{Version: version, Commit: commit, Time: time.Unix(seconds, 0).UTC(), Bin: bin, Out: out}, os.MkdirAll(out, 0o755)
 }
 
+// Program returns the path of a program, such as "wiebelt" or "windows/wiebelt.exe".
 func (r Release) Program(name string) string { return filepath.Join(r.Bin, filepath.FromSlash(name)) }
 
+// Package returns the path for a file in the folder of packages.
 func (r Release) Package(name string) string { return filepath.Join(r.Out, name) }
 
 // sums names the list of all files with their SHA-256 sums.

@@ -142,7 +142,8 @@ func (b *Bucket) purge(ctx context.Context, expired map[string]uint64, epoch jet
 	}
 }
 
-// Ongoing returns the calls whose ids begin with prefix and that have not ended for everybody.
+// Ongoing returns the calls whose ids begin with prefix and that have not
+// ended for everybody.
 func (b *Bucket) Ongoing(ctx context.Context, prefix string) (all []Record, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

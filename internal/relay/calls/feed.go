@@ -241,7 +241,8 @@ func (f *Feed) verify(c check, lastSeq uint64) error {
 	return nil
 }
 
-// maintain purges expired calls and checks the bucket, off the goroutine that publishes to users.
+// maintain purges expired calls and checks the bucket, off the goroutine
+// that publishes to users.
 func (f *Feed) maintain(ctx context.Context, due <-chan check, done chan<- check) {
 	for since := time.Now(); ; {
 		var c check

@@ -82,7 +82,8 @@ func newDesks(t *testing.T, n, together int) *desksOffice {
 	return o
 }
 
-// add adds the desks numbered from up to n-1; those below together also have the extension group.
+// add adds the desks numbered from up to n-1; those below
+// together also have the extension group.
 func (o *desksOffice) add(from, n, together int) {
 	o.t.Helper()
 	d := o.directory()

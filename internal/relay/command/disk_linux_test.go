@@ -75,8 +75,9 @@ func TestFullDiskOfOne(t *testing.T) {
 	s.tries(func() error { return d.Put(t.Context(), users.Entry{User: "carla"}) })
 }
 
-// TestFullDisk: a relay whose disk is full reports that, also to its users, while calls still ring.
-// It recovers by itself, and loses nothing, even if a power failure damages its server's files.
+// TestFullDisk: a relay whose disk is full reports that, also to its users, while calls
+// still ring; once there is space, it recovers by itself, and nothing is lost, even if a
+// power failure damages its server's files.
 func TestFullDisk(t *testing.T) {
 	if !alone(t, unix.CLONE_NEWNS) { // with a small disk for its temporary files
 		return

@@ -20,8 +20,9 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestElsewhere: a relay that uses external NATS servers works like one with its own, with the
-// account and the two keys that it was given; the guide lists the permissions these need.
+// TestElsewhere: a relay that uses external NATS servers works like one with its
+// own, with the account and the two keys that it was given; the guide lists the
+// permissions these need.
 func TestElsewhere(t *testing.T) {
 	theirs := must.Get(credentials.New("kantoor"))(t) // whose account has a key for users, with these rights
 	authority := must.Get(certificates.New("NATS", time.Now()))(t)

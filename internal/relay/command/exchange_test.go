@@ -42,7 +42,8 @@ func TestSecret(t *testing.T) {
 	o.ends(exitDone, []string{"service", "systemd"}, "run --data "+o.dir+"\n")
 }
 
-// TestHub: the hub's secret is only in the relay's folder, and printed nowhere.
+// TestHub: the relay uses the hub with a secret that only its folder
+// contains, and prints it nowhere.
 func TestHub(t *testing.T) {
 	h := must.Get(localhub.Start(context.Background(), localhub.Config{Demo: true}))(t)
 	defer h.Close()

@@ -64,7 +64,8 @@ type place struct {
 // soaking means that tests also measure how long users wait.
 var soaking = os.Getenv("SOAK") != ""
 
-// beside makes a test that mostly waits run in parallel, unless it measures.
+// beside makes a test that mostly waits run in parallel; if it measures how long
+// users wait, it runs alone.
 func beside(t *testing.T) {
 	if !soaking {
 		t.Parallel()
@@ -192,7 +193,8 @@ func (d *station) receive(e call.Event) error {
 	return nil
 }
 
-// say reports a call's state to a relay that accepts it, as exchanges do.
+// say reports a call's state to a relay that accepts it: an exchange tries the next one
+// if a relay does not answer.
 func (s *site) say(id string, state call.State) {
 	s.with(func() { s.calls[id].state = state })
 	s.tell(id)
@@ -258,7 +260,8 @@ func (s *site) holder() (has int) {
 	return has
 }
 
-// ring starts calls at users in turn; if the relays listen to an exchange, one in eight there.
+// ring starts calls, at users in turn; if the relays listen to an exchange,
+// one in eight rings there.
 func (s *site) ring(n int) (ids []string) {
 	for range n {
 		u := s.named % len(s.desks)
@@ -418,7 +421,8 @@ func (s *site) answered(what string, limit time.Duration) {
 	}
 }
 
-// is reports whether the link is in a phase, with nothing wrong. The caller holds the lock.
+// is reports whether the link is in a phase, with nothing wrong behind it. The
+// caller holds the lock.
 func (d *station) is(p link.Phase) bool {
 	i := len(d.states) - 1
 	return i >= 0 && d.states[i].Phase == p && (p != link.Connected || d.states[i].Cause == link.NoCause)

@@ -251,8 +251,9 @@ func (o *office) leased(name string, take func(call.Event) error) *leasedLink {
 		renamed: map[string]string{}}
 }
 
-// TestLostLease: a relay that cannot renew its lease writes nothing after it has expired, even if
-// the exchange reports calls or the lease is renewed later, and active calls do not end.
+// TestLostLease: a relay that cannot renew its lease writes nothing after it has
+// expired, even if the exchange reports calls or the lease is renewed later, and
+// active calls do not end.
 func TestLostLease(t *testing.T) {
 	o := start(t)
 	h := o.leased("centrale", func(call.Event) error { t.Error("it is written"); return nil })

@@ -178,8 +178,9 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// TestGuesses: none of a thousand codes guessed by a hundred computers is accepted; a computer that
-// guesses more often than people mistype has to wait, but the user with the real code does not.
+// TestGuesses: none of a thousand codes guessed by a hundred computers is
+// accepted; a computer that guesses more often than people mistype has to wait,
+// but the user with the real code does not.
 func TestGuesses(t *testing.T) {
 	const computers, each = 100, 10
 	o := start(t)

@@ -111,7 +111,8 @@ func (d *Directory) purgeBefore(ctx context.Context, u wire.User, before uint64)
 	}
 }
 
-// PurgeOld overwrites old revisions left behind by a relay that ended while changing an entry.
+// PurgeOld overwrites old revisions left behind by a relay that ended
+// while changing an entry.
 func (d *Directory) PurgeOld(ctx context.Context) error {
 	return d.each(ctx, func(u wire.User, revisions uint64) error {
 		if revisions < 2 {

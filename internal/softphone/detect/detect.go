@@ -160,6 +160,7 @@ func linphone(p Process) []Phone {
 	return []Phone{{Kind: registry.Linphone, Address: pipe}}
 }
 
+// microsip checks which program MicroSIP runs for a call.
 func microsip(s System, running []Process) []Phone {
 	if s.MicroSIP == "" {
 		return nil

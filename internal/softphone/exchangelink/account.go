@@ -53,7 +53,8 @@ type Phone struct {
 // Traits implements link.Phone.
 func (p *Phone) Traits() link.Traits { return p.traits }
 
-// Open prepares the connection. The error is for the administrator.
+// Open prepares the connection to an account's exchange. The error is
+// for the administrator.
 func (a Account) Open(kind string) (*Phone, error) {
 	server, err := New(a.Address, a.Net)
 	switch {

@@ -61,9 +61,9 @@ func (l *Legs) All() (legs []string) {
 	return legs
 }
 
-// Report reports the state of a leg, with its call's ID, which differs where the exchange reuses
-// those of legs. same, if not nil, tells whether another leg, of the same caller and extension,
-// is the same call.
+// Report reports the state of a leg. id is the ID to report its call under: it differs from
+// leg if the exchange reuses IDs of legs. same, if not nil, reports whether leg and another
+// one, with the same caller and extension, are one call.
 func (l *Legs) Report(r *link.Reporter, leg, id string, e call.Event, same func(other string) bool) {
 	c := l.find(leg)
 	if c == nil {

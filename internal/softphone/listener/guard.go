@@ -117,7 +117,8 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(tok)
 }
 
-// socketTokenOK: the socket token is in the header, as a subprotocol or both, and always right.
+// socketTokenOK reports whether r carries the socket token in its Authorization header or
+// as a subprotocol. If both are present, both must be correct.
 func (l *Listener) socketTokenOK(r *http.Request, protocols []string) bool {
 	var shown []string
 	if len(r.Header["Authorization"]) > 0 {

@@ -52,6 +52,7 @@ type File struct {
 	lines    []string // without line ends; the last is empty if the file ends in a line end
 }
 
+// Read reads the file at path, following links.
 func Read(path string) (*File, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real

@@ -146,7 +146,8 @@ func (d *desk) next(want string) call.Event {
 	return e
 }
 
-// TestCalls: calls reach the desk once, and a desk that starts late receives a call with its age.
+// TestCalls: calls reach the desk once, and a desk that starts late receives
+// a call with its age.
 func TestCalls(t *testing.T) {
 	r := newRelay(t)
 	r.tell("wazo/1", call.Ringing, time.Now().Add(-40*time.Second))

@@ -59,6 +59,7 @@ type entry struct {
 
 func (e entry) id() string { return string(bytes.Trim(e.ID, `"`)) }
 
+// statusError returns the error for a status.
 func (p portal) statusError(status int) error {
 	return p.AccessError(status, "the provider does not accept the e-mail address and token",
 		"the provider does not let this user register call notifications")

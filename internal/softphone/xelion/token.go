@@ -68,6 +68,7 @@ func (p *phone) login(ctx context.Context, old exchangelink.Token) (exchangelink
 	return exchangelink.Token{}, &link.Refusal{Why: "Xelion has this user logged in elsewhere", Cause: link.CauseReplaced}
 }
 
+// loginError returns the error for why there is no session.
 func (p *phone) loginError(status int, code string) error {
 	r, known := loginCodes[code]
 	switch {

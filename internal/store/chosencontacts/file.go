@@ -41,7 +41,8 @@ var (
 	errLeftAsIs = errors.New("the file with remembered choices is of a newer version or cannot be read, and stays as it is")
 )
 
-// load reads the file. A damaged one is deleted: nobody could tell whom to forget in it.
+// load reads the file. A damaged one is deleted: nobody could tell whose choices to forget
+// in it, and choices are soon made again.
 func (s *Store) load() {
 	_ = os.Remove(s.p.Path + ".damaged") // earlier versions kept it
 	if keep, _ := s.setting(); !keep {

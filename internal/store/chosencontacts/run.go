@@ -104,7 +104,8 @@ func (s *Store) ensureKey(ctx context.Context) (err error) {
 	return nil
 }
 
-// findKey gets or creates the key, and applies what was done without it.
+// findKey gets or creates the key in the secret store, and applies what
+// was done without it.
 func (s *Store) findKey(ctx context.Context) error {
 	text, err := s.p.Secrets().Get(ctx, KeyRef())
 	key, ok := decodeKey(text)

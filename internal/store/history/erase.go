@@ -108,7 +108,8 @@ func (s *Store) Remove(ctx context.Context, id int64) (was Entry, err error) {
 	return was, s.emptyLogAfter(ctx, err)
 }
 
-// emptyLogAfter empties the log after a removal, with result err: later if somebody is reading.
+// emptyLogAfter empties the log after a removal whose result was
+// err. If somebody keeps reading, the log is emptied later.
 func (s *Store) emptyLogAfter(ctx context.Context, err error) error {
 	if err == nil {
 		s.dbMu.RLock()
@@ -131,7 +132,8 @@ func during(what string, err error) error {
 	return nil
 }
 
-// notOpenError returns why nothing can be deleted from a closed file; nil if there is none.
+// notOpenError returns why nothing can be deleted from
+// a file that is not open; nil if there is no file.
 func (s *Store) notOpenError() error {
 	if _, err := os.Stat(s.path); errors.Is(err, os.ErrNotExist) {
 		return nil

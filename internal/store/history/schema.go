@@ -109,6 +109,7 @@ func orGone(e Entry, err error) (Entry, error) {
 	return e, err
 }
 
+// query returns the entries found by a query for readColumns.
 func query(ctx context.Context, db *sql.DB, text string, args ...any) ([]Entry, error) {
 	es, err := sqlitefile.Rows(scan)(db.QueryContext(ctx, text, args...))
 	return es, during("read", err)

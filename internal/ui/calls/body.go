@@ -26,6 +26,7 @@ var pageHints = map[text.Key][]text.Key{
 	text.WindowCallsBroken:  {text.WindowCallsBrokenHint},
 }
 
+// draw shows the list, or the page instead of it.
 func (c *window) draw() {
 	p := c.pageNow()
 	widgets.SetVisible(c.tools, c.listLayout.count+c.listLayout.openCount > 0 || c.query.View != c.viewAt(0) || c.filter.Text != "") // otherwise nothing to search

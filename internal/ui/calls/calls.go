@@ -175,6 +175,7 @@ func (c *window) inherit(before *window) {
 // Window implements widgets.Page.
 func (c *window) Window() fyne.Window { return c.win }
 
+// HandleMessage implements widgets.Page.
 func (c *window) HandleMessage(kind string, raw json.RawMessage) {
 	switch kind {
 	case windowapi.KindLookup:

@@ -365,6 +365,7 @@ func (h *heading) Describe() explore.Description {
 	return s
 }
 
+// CreateRenderer implements fyne.Widget.
 func (h *heading) CreateRenderer() fyne.WidgetRenderer {
 	least := func([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(0, headingHeight) }
 	return widget.NewSimpleRenderer(container.New(widgets.Layout{Least: least, Arrange: h.arrange}, h.title, h.count, h.arrow))

@@ -236,6 +236,7 @@ func (v *rowView) paint(colour func(fyne.ThemeColorName) color.Color) {
 	widgets.SetVisible(v.undo, v.known && v.row.undo)
 }
 
+// showCall displays when the call was, who called and on which line.
 func (v *rowView) showCall() {
 	v.Time.SetText(widgets.Either(v.row.person == 0, v.row.time, ""), base.ColorNameForeground)
 	v.Day.SetText(widgets.Either(v.row.person == 0, v.row.day, ""), base.ColorNamePlaceHolder)

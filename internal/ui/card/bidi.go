@@ -320,6 +320,7 @@ func rightToLeft(r rune) bool {
 	return c == bidi.R || c == bidi.AL || c == bidi.NSM
 }
 
+// mirror returns the opposite of an opening or closing character.
 func mirror(r rune) string {
 	pairs := []rune("()[]{}<>«»‹›")
 	if i := slices.Index(pairs, r); i >= 0 {

@@ -92,8 +92,9 @@ func (cs *Cards) free(s *slot) {
 	}
 }
 
-// ReadFonts is the slowest part of preparing the first card: it may run beside New. Run waits for it, or does it.
-var ReadFonts = offscreen.ReadFonts
+// ReadFonts does the slowest part of preparing the first card. It may run concurrently with
+// New; Run waits for it, or does it.
+func ReadFonts() { offscreen.ReadFonts() }
 
 // New creates the windows, unmapped. config returns what currently applies; like Events it
 // is called on the cards' goroutine. The caller keeps owning display.
@@ -244,7 +245,8 @@ func (cs *Cards) appearance() window.Appearance {
 	return a
 }
 
-// show updates the windows to the newest snapshot and returns it, an empty one while nothing may be shown.
+// show updates the windows to the newest snapshot and returns it, an empty one
+// while nothing may be shown.
 func (cs *Cards) show() *engine.Snapshot {
 	snap := cs.engine.Snapshot()
 	if cs.c.Hidden {
@@ -390,6 +392,8 @@ func (cs *Cards) reportPainted(s *slot) {
 	}
 }
 
+// recordAreaTimes records since when each clickable thing has been clickable, and since
+// when it has been in place.
 func (cs *Cards) recordAreaTimes(s *slot) {
 	now := cs.now()
 	for i := range s.view.areas {

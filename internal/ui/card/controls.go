@@ -111,7 +111,8 @@ func (p *painter) mark(x, y float32, of engine.Card, c color.NRGBA) {
 	p.add(o)
 }
 
-// copyIcon draws two sheets, or after use a tick with a word if there is room, and returns the width used.
+// copyIcon draws two sheets at (x, y), or after use a tick with a word if there is room.
+// It returns the width used.
 func (p *painter) copyIcon(x, y, room float32, do Effect) float32 {
 	const size = 12
 	x = float32(math.Round(float64(x))) // sharp edges need whole units

@@ -64,7 +64,8 @@ type explorer struct {
 	seen map[nodeKey]bool
 }
 
-// explore returns the card's node for screen readers: its texts and controls, in layout order.
+// explore returns the card's node for screen readers: its texts and
+// controls, in layout order.
 func (cs *Cards) explore(s *slot) *screenreader.Node {
 	if s.nodeIDs == nil {
 		s.nodeIDs = map[nodeKey]screenreader.ID{}

@@ -118,6 +118,7 @@ func (cs *Cards) search(s *slot) {
 	cs.refresh(s)
 }
 
+// handleKey handles a key press while s has the keyboard focus.
 func (cs *Cards) handleKey(s *slot, k window.KeyPress, now time.Time) {
 	if !s.keyboard.active {
 		return
@@ -204,6 +205,7 @@ func (s *slot) openArea(i int) *area {
 	return s.view.find(func(a *area) bool { return a.effect.requests(engine.ActionOpen) && a.effect.Action.Index == i })
 }
 
+// copyByLetter copies the number, the relation number, or the line to pass on.
 func (cs *Cards) copyByLetter(s *slot, letter string, now time.Time) {
 	c := s.state
 	who := -1

@@ -9,7 +9,8 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// Picture paints a card without any window, for documents and tests. Not for use while Cards runs.
+// Picture paints a card as it looks now, without any window: for pictures
+// in documents and for tests. Not for use while Cards runs.
 func Picture(c engine.Card, l Look, scale float32) *image.RGBA {
 	return picture(c, l, time.Now(), scale)
 }

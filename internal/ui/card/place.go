@@ -89,6 +89,7 @@ func (cs *Cards) place() {
 	}
 }
 
+// items returns the cards as items for arrange.
 func (cs *Cards) items(stack []*slot) []item {
 	frozen := !cs.relocating && (cs.freezeRemaining() > 0 || cs.anyInUse())
 	all := make([]item, len(stack))
@@ -181,6 +182,7 @@ func (cs *Cards) areaAt(s *slot, p image.Point) area {
 	return s.view.areaAt(float32(p.X)/scale, float32(p.Y)/scale)
 }
 
+// pickMonitor returns the monitor for the next cards.
 func (cs *Cards) pickMonitor() window.Monitor {
 	all := cs.display.Monitors()
 	pick := all[0]

@@ -208,11 +208,13 @@ func (cs *Cards) exit(s *slot) {
 // inUse reports whether pointer or keyboard focus is on the card: nothing may move then.
 func (s *slot) inUse() bool { return s.over || s.keyboard.active }
 
-// sendAction tells the engine what the user does; without a card ID it concerns the line that counts the others.
+// sendAction tells the engine what the user does with the card; without a card ID it means the
+// line that counts the others.
 func (cs *Cards) sendAction(s *slot, do engine.ActionKind) {
 	cs.engine.Do(engine.Action{Card: s.state.ID, Kind: do})
 }
 
+// perform performs what was clicked or chosen by a key.
 func (cs *Cards) perform(s *slot, do Effect) {
 	switch {
 	case do.isNone():

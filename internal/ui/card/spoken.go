@@ -50,7 +50,8 @@ type speechState struct {
 	times     int    // number of announcements
 }
 
-// speak announces a card that has appeared, or another person on it; a strip is not announced.
+// speak announces a card that has appeared, or another person on it. A card folded to
+// a strip is not announced.
 func (cs *Cards) speak(s *slot) {
 	if s.form.fold != asCard {
 		return

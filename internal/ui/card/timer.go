@@ -106,7 +106,8 @@ type fullScreen struct {
 	checkAt  time.Time // when to check again; zero: never
 }
 
-// holdsBack reports whether a program fills the monitor of the cards. Cards in use stay.
+// holdsBack reports whether the cards must wait because a program fills the monitor they
+// are on or would appear on. Cards in use stay.
 func (cs *Cards) holdsBack(snap *engine.Snapshot) bool {
 	cs.checkAt = time.Time{}
 	wait := false

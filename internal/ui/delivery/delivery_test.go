@@ -186,7 +186,8 @@ func TestDeliveryFollowsTheLanguage(t *testing.T) {
 	uitest.WantTexts(t, now.win, "maybe delivered", "Send all the same")
 }
 
-// TestDeliveryActions: items in the outbox are changed there; files not yet in it belong to the resident.
+// TestDeliveryActions: items in the outbox are changed there, and the
+// resident continues from them; files not yet in it belong to the resident.
 func TestDeliveryActions(t *testing.T) {
 	b, w := openDelivery(t, text.Dutch)
 	b.WantSent(t, windowapi.DeliveryRequest{})
@@ -439,7 +440,8 @@ func TestDeliveryNotes(t *testing.T) {
 	}
 }
 
-// TestDeliveryChooser: files are chosen with a click or by their path; each folder is shown as last asked for.
+// TestDeliveryChooser: files are chosen with a click or by typing their path,
+// and not any more after another click. Each folder is shown as last asked for.
 func TestDeliveryChooser(t *testing.T) {
 	b, w := openDelivery(t, text.Dutch)
 	w.setState(state{View: w.view, SetUp: true})

@@ -21,6 +21,7 @@ import (
 
 const demoButtonWidth = 216
 
+// window has a button for every invented call.
 type window struct {
 	host    *widgets.Host
 	win     fyne.Window
@@ -29,6 +30,7 @@ type window struct {
 	playing string // id of the call that was asked for last, "" if it was answered
 }
 
+// Open opens the window with the calls of the resident's welcome.
 func Open(host *widgets.Host) widgets.Page {
 	w := &window{host: host, sign: widgets.NewShape(widgets.MarkNone)}
 	l := host.Lang

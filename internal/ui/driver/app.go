@@ -125,7 +125,8 @@ func callIfSet(f func()) {
 
 type clipboard struct{ a *App }
 
-// Content waits only briefly for a program that does not provide the text.
+// Content returns the text on the clipboard; it waits only briefly for a program
+// that does not provide it.
 func (c clipboard) Content() string {
 	s, _ := c.a.display.Paste()
 	return s

@@ -47,7 +47,9 @@ func openRecipes(t *testing.T, l text.Language, f localValues) *uitest.Harness {
 	return b
 }
 
-// TestRecipesShowNoToken: every page is complete, says what the phone reports, and shows no token until asked to.
+// TestRecipesShowNoToken: every page is complete, in both languages, and says what the
+// phone reports, so that nobody expects more from the cards. It shows no token until the
+// user asks to see it; a copy contains it.
 func TestRecipesShowNoToken(t *testing.T) {
 	for l, reports := range map[text.Language]map[guide.ReportLevel]string{
 		text.Dutch:   {guide.RingOnly: "Kan melden|Alleen dat er een oproep is.", guide.RingAndEnd: "Kan melden|Overgaan en einde.", guide.AllStates: "Kan melden|Overgaan, opnemen en einde."},

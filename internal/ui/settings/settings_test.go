@@ -151,7 +151,9 @@ func TestSettingsFields(t *testing.T) {
 	}
 }
 
-// TestSettingsSave: all or nothing is saved, comments stay, secrets are in their store only, and the resident is told.
+// TestSettingsSave: changes are saved all at once, settings in the file,
+// whose comments are kept, and secrets in their store and nowhere else. If a
+// value is invalid, nothing is saved. The resident is told what has changed.
 func TestSettingsSave(t *testing.T) {
 	b, w := openOn(t, text.Dutch, "# by hand\n"+officeSettings)
 	if !w.footer.save.Disabled() {
@@ -404,7 +406,8 @@ func TestSettingsSecretMoves(t *testing.T) {
 	}
 }
 
-// TestSettingsTrial: steps are shown as they finish, and values that worked offered; once stopped, it reports nothing.
+// TestSettingsTrial: the test shows its steps as they finish and
+// offers the values that worked; once stopped, it reports nothing.
 func TestSettingsTrial(t *testing.T) {
 	b, w := openOn(t, text.Dutch, officeSettings)
 	w.Choose(sectionHub)
@@ -437,7 +440,8 @@ func TestSettingsTrial(t *testing.T) {
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.SettingsWindowTestBad))
 }
 
-// TestSettingsSetupFile: an opened file changes nothing without a click; once closed, it is forgotten.
+// TestSettingsSetupFile: an opened set-up file asks for its passphrase, compares old
+// and new values, and changes nothing without a click; once closed, it is forgotten.
 func TestSettingsSetupFile(t *testing.T) {
 	h, kantoor := testHub(t)
 	b, w := openOn(t, text.Dutch, hubText("https://old.example"))

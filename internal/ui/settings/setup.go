@@ -64,7 +64,8 @@ func (w *window) openFile(path string) {
 	}
 }
 
-// moveTo moves the file to the window that replaces its own: its result is still to be read.
+// moveTo moves the file to the window that replaces its own: what was applied may have
+// changed the language, and its result is still to be read.
 func (v *setupView) moveTo(w *window) {
 	v.w, w.file = w, v
 	if v.steps.l != w.host.Lang { // in the previous language

@@ -60,6 +60,7 @@ func newTrialBox(w *window) *trialBox {
 	return b
 }
 
+// toggle starts the test, or stops a running one.
 func (b *trialBox) toggle() {
 	w := b.w
 	if b.running {
@@ -96,8 +97,8 @@ func testedKey(key string) bool {
 	return strings.HasPrefix(key, "hub.") || strings.HasPrefix(key, "phone.")
 }
 
-// runTrial tests the hub with unsaved changes. Where typed is "", the secret is the one stored for exactly
-// that address and client.
+// runTrial tests the hub as it would be with changes, without saving them. typed is the secret;
+// "" means the one stored for exactly that address and client.
 func runTrial(ctx context.Context, d profile.Dirs, l text.Language, changes map[string]any, typed, number string, say func(hubtrial.Step)) outcome {
 	s, _ := settings.Load(d)
 	for key := range changes {
@@ -233,6 +234,7 @@ func newStepList(l text.Language) *stepList {
 	return s
 }
 
+// begin resets the list for a new test.
 func (s *stepList) begin(support string) {
 	s.seen, s.support = nil, support
 	s.show()

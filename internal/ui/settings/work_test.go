@@ -84,7 +84,8 @@ func tries(t *testing.T, d profile.Dirs, changes map[string]any, typed, number s
 	return end, all, strings.TrimSuffix(ended, ", ")
 }
 
-// TestTry: the test uses the values in the window, with a typed secret or the stored one, and changes nothing.
+// TestTry: the test uses the values in the window, saved or not, with a typed secret or the
+// stored one, and changes nothing.
 func TestTry(t *testing.T) {
 	h, value := testHub(t)
 	d := profiled(t, nothing)

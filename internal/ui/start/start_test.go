@@ -76,7 +76,8 @@ func TestStartAsksThreeThings(t *testing.T) {
 	}
 }
 
-// TestStartJoin: the code of a relay that this computer has not joined is asked for until one is accepted.
+// TestStartJoin: if there is a relay that this computer has not joined, the window
+// asks for the code, says what is wrong with it, and stops asking once it is accepted.
 func TestStartJoin(t *testing.T) {
 	r := relaytest.Start(t, nil)
 	b, w := openStart(t, text.Dutch, began())
@@ -114,7 +115,8 @@ func TestStartJoin(t *testing.T) {
 	}
 }
 
-// TestStartCorner: a corner chosen by pointer or keys is saved at once, and a test card is requested.
+// TestStartCorner: a corner chosen by pointer or keys
+// is saved at once, and a test card is requested.
 func TestStartCorner(t *testing.T) {
 	b, w := openStart(t, text.Dutch, began())
 	w.picker.Resize(w.picker.MinSize())
@@ -189,7 +191,8 @@ func TestStartInOrder(t *testing.T) {
 	}
 }
 
-// TestStartLanguage: a language is applied at once; the window continues in it where it was, also in a test call.
+// TestStartLanguage: a language is applied at once, and the
+// window continues in it where it was, including a test call.
 func TestStartLanguage(t *testing.T) {
 	b, w := openStart(t, text.Dutch, began(ready))
 	uitest.Press(t, w.win, "Testen met een echte oproep")
@@ -299,7 +302,8 @@ func TestLinked(t *testing.T) {
 	}
 }
 
-// TestTestCall: the window waits, then shows the call and what the phone can report, or what to check.
+// TestTestCall: the window waits, then shows the call
+// and what the phone can report, or what to check.
 func TestTestCall(t *testing.T) {
 	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowStart: Open, windowapi.WindowTest: OpenTest})
 	b.Show(windowapi.WindowTest)

@@ -52,6 +52,7 @@ func (t Fyne) Dark(v fyne.ThemeVariant) bool {
 	return v == base.VariantDark
 }
 
+// Color implements fyne.Theme.
 func (t Fyne) Color(name fyne.ThemeColorName, v fyne.ThemeVariant) color.Color {
 	dark := t.Dark(v)
 	c := Pick(dark, t.high)

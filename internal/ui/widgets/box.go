@@ -53,6 +53,7 @@ func newBox(content fyne.CanvasObject, fill fyne.ThemeColorName) *Box {
 	return b
 }
 
+// CreateRenderer implements fyne.Widget.
 func (b *Box) CreateRenderer() fyne.WidgetRenderer {
 	return Draw(b, Drawing{Parts: []fyne.CanvasObject{b.back, b.content}, Least: b.content.MinSize,
 		Arrange: func(size fyne.Size) {

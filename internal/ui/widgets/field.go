@@ -41,6 +41,7 @@ type FilterBox struct {
 	OnDown func()
 }
 
+// TypedKey implements fyne.Focusable.
 func (f *FilterBox) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyDown, fyne.KeyReturn, fyne.KeyEnter:

@@ -47,7 +47,8 @@ func columns(o []fyne.CanvasObject, size fyne.Size, width float32) {
 	o[1].Move(fyne.NewPos(width, 0))
 }
 
-// SideLayout puts a page beside a list, which is narrower than width in a narrow window.
+// SideLayout returns a layout of a list along the left edge and the page beside it. In a
+// narrow window the list is narrower than width.
 func SideLayout(width float32) fyne.Layout {
 	return Layout{func(o []fyne.CanvasObject) fyne.Size {
 		a, b := o[0].MinSize(), o[1].MinSize()
@@ -132,7 +133,8 @@ func AtLeast(width float32) fyne.Layout {
 
 const headLeast = 64
 
-// WithHeader puts a header above its content; a large one scrolls. Tab reaches the content first.
+// WithHeader returns a header with its content below, usually a list. A large header
+// scrolls rather than leaving no room for the content. Tab reaches the content first.
 func WithHeader(head, body fyne.CanvasObject) *fyne.Container {
 	least := func([]fyne.CanvasObject) fyne.Size {
 		a, b := head.MinSize(), body.MinSize()

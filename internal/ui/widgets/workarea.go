@@ -45,9 +45,10 @@ func (h *Host) place(w fyne.Window, want fyne.Size) {
 	}
 }
 
-// limitMinSize keeps content within the work area: a toolkit makes a window as large as it needs, even beyond
-// the screen. What does not fit scrolls as a whole. The minimum is not much below the opening size, since lists
-// and scrolling pages report that they need no room at all.
+// limitMinSize limits the minimum size of content to the work area: a toolkit makes a window
+// as large as its content needs, even beyond the edge of the screen. Windows are designed
+// to fit; one with very much text scrolls as a whole. The minimum is also not much smaller
+// than the opening size: a list or scrolling page reports that it needs no room at all.
 func limitMinSize(content fyne.CanvasObject, opens fyne.Size, r windowapi.WorkArea) fyne.CanvasObject {
 	if r.Scale <= 0 {
 		return content

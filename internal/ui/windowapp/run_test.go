@@ -14,7 +14,7 @@ import (
 	"wiebelt/internal/instance/windowapi"
 )
 
-// pipe is a connection, open as long as its context, whose other end is the test.
+// pipe is a connection whose other end is the test.
 type pipe struct {
 	context.Context
 	end  context.CancelFunc
@@ -97,7 +97,7 @@ func TestGreet(t *testing.T) {
 	}
 }
 
-// TestPumps: messages are passed on in order, until the connection or the queue ends.
+// TestPumps: the goroutines pass messages on in order, and end with the connection.
 func TestPumps(t *testing.T) {
 	p, out, want := newPipe(t), make(chan message, 2), []string{"a", "b"}
 	for _, k := range want {
