@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -24,7 +23,6 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/instance"
-	"wiebelt/internal/softphone/linphone"
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/softphone/scheme"
 	"wiebelt/internal/testutil/instancetest"
@@ -445,27 +443,6 @@ func TestRecipeSettings(t *testing.T) {
 			t.Errorf("%s: %v", r.ID, err)
 		}
 	})
-}
-
-// TestRecipeLinphone: linphone-daemon, started as the recipe says, makes its socket where the
-// recipe's settings look for it. Versions before 5.2 make it in /tmp, later ones where they run.
-func TestRecipeLinphone(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("linphone-daemon is for Linux")
-	}
-	r, _ := guide.Find(text.Dutch, "linphone")
-	command, set := r.Blocks()[0].Text, r.Blocks()[1].Text
-	p := must.Get(linphone.New(between(set, `address = "`, `"`)))(t)
-	dir := t.TempDir()
-	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	for version, folder := range map[string]string{"5.1": "/tmp/", "5.2": "$PWD/"} {
-		must.Do(t, os.WriteFile(filepath.Join(dir, "linphone-daemon"), []byte("#!/bin/sh\nprintf %s "+folder+"$2\n"), 0o700))
-		shell := exec.CommandContext(t.Context(), "sh", "-c", command)
-		shell.Dir = dir
-		if got := string(must.Get(shell.Output())(t)); got != p.Traits().Source.Conn {
-			t.Errorf("%s: its socket is %s, the link connects to %s", version, got, p.Traits().Source.Conn)
-		}
-	}
 }
 
 // TestRecipeTyped checks that every line a person types is one
