@@ -101,7 +101,7 @@ func parse(address string) (*url.URL, error) {
 	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
 		return nil, errors.New("the address is not one such as https://exchange.example")
 	}
-	u.Scheme, u.Host = strings.Replace(strings.ToLower(u.Scheme), "ws", "http", 1), strings.ToLower(u.Host)
+	u.Scheme, u.Host = strings.Replace(strings.ToLower(u.Scheme), "ws", "http", 1), strings.ToLower(u.Host) // wss is https
 	switch {
 	case u.Scheme == "https", u.Scheme == "http" && net.ParseIP(u.Hostname()).IsLoopback():
 		return u, nil

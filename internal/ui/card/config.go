@@ -20,22 +20,27 @@ type Engine interface {
 // Config is the appearance and placement of the cards.
 type Config struct {
 	Language   text.Language
-	Appearance string // setting ui.theme
+	Appearance string // the setting ui.theme
 	FileWord   string
 	Support    string
-	// Fields lists the fields of a contact in order; nil means all, an empty list only name, number and link.
+	// Fields lists the fields of a contact in order; nil means all, an empty list only
+	// name, number and link.
 	Fields  []string
 	Privacy Privacy
 	Speech  Speech
-	// Hidden hides all cards, in a locked or quiet session. Those still active appear afterwards.
-	Hidden          bool
+	// Hidden hides all cards, while the session is locked or
+	// set to quiet. Those still active appear afterwards.
+	Hidden bool
+	// HideFromCapture excludes the cards from screen sharing.
 	HideFromCapture bool
 
-	Corner          Corner
-	Monitor         string            // "active", "primary" or a monitor's name
-	Corners         map[string]Corner // of monitors with their own setting
-	Hotkeys         map[Hotkey]string // their keys; "" and "off" mean none
-	UnderFullScreen bool              // cards are held back while a program fills their monitor
+	Corner  Corner
+	Monitor string // "active", "primary" or a monitor's name
+	// Corners are the corners of monitors with their own setting.
+	Corners map[string]Corner
+	Hotkeys map[Hotkey]string // their keys; "" and "off" mean none
+	// UnderFullScreen holds cards back while a program fills their monitor.
+	UnderFullScreen bool
 
 	Log *slog.Logger
 	Events

@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// Layout is a fyne.Layout of two functions.
+// Layout is a fyne.Layout of two functions: Least returns the minimum size.
 type Layout struct {
 	Least   func(o []fyne.CanvasObject) fyne.Size
 	Arrange func(o []fyne.CanvasObject, size fyne.Size)
@@ -140,7 +140,8 @@ func WithHeader(head, body fyne.CanvasObject) *fyne.Container {
 		a, b := head.MinSize(), body.MinSize()
 		return fyne.NewSize(max(a.Width, b.Width), min(a.Height, headLeast)+b.Height)
 	}
-	// What is around the scroll needs as much as the header: the driver then arranges both parts when that changes.
+	// A scroll needs the same height whatever is in it. What is around this one needs as much
+	// as the header, so that the driver arranges both parts anew when the header changes.
 	top := container.New(Layout{func([]fyne.CanvasObject) fyne.Size { return head.MinSize() },
 		func(o []fyne.CanvasObject, size fyne.Size) { o[0].Resize(size) }}, container.NewVScroll(head))
 	return container.New(Layout{least, func(o []fyne.CanvasObject, size fyne.Size) {
